@@ -1,0 +1,111 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podcontract
+
+import (
+	"net"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// imageIDPrefix precedes the claim id in a container status's imageID.
+const imageIDPrefix = "sandboxd://"
+
+// Binding is what a Pod's status shows of its claim.
+type Binding struct {
+	// ClaimID is sandboxd's id of the claim.
+	ClaimID string
+	// Address is the host:port that serves the sandbox.
+	Address string
+	// ClaimedAt is when the claim was taken; it is the Pod's start time.
+	ClaimedAt time.Time
+}
+
+// PendingStatus is the status of a Pod that is tracked without a claim.
+func PendingStatus() corev1.PodStatus {
+	return corev1.PodStatus{Phase: corev1.PodPending}
+}
+
+// RunningStatus is the status of a Pod that holds a claim. It is a function
+// of the Pod's spec and the binding only, times truncated to the second as the
+// API stores them, so that two calls for one claim are equal and publish once.
+func RunningStatus(pod *corev1.Pod, b Binding) corev1.PodStatus {
+	start := metav1.NewTime(b.ClaimedAt.UTC().Truncate(time.Second))
+	host := host(b.Address)
+	status := corev1.PodStatus{
+		Phase:     corev1.PodRunning,
+		HostIP:    host,
+		HostIPs:   []corev1.HostIP{{IP: host}},
+		PodIP:     host,
+		PodIPs:    []corev1.PodIP{{IP: host}},
+		StartTime: &start,
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: start,
+		})
+	}
+	started := true
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name:        c.Name,
+			Image:       c.Image,
+			ImageID:     imageIDPrefix + b.ClaimID,
+			ContainerID: imageIDPrefix + b.ClaimID + "/" + c.Name,
+			Ready:       true,
+			Started:     &started,
+			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: start}},
+		})
+	}
+	return status
+}
+
+// FailedStatus is the terminal status of a Pod whose sandbox is gone. Phase
+// and container states change together, because nothing can be published
+// after the phase is terminal. The times are those of the moment given.
+func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Time) corev1.PodStatus {
+	end := metav1.NewTime(at.UTC().Truncate(time.Second))
+	status := RunningStatus(pod, b)
+	status.Phase, status.Reason, status.Message = corev1.PodFailed, reason, message
+	for i := range status.Conditions {
+		c := &status.Conditions[i]
+		if c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
+			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, reason, end
+		}
+	}
+	started := false
+	for i := range status.ContainerStatuses {
+		c := &status.ContainerStatuses[i]
+		c.Ready, c.Started = false, &started
+		c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: 137, Reason: reason, Message: message,
+			StartedAt: *status.StartTime, FinishedAt: end, ContainerID: c.ContainerID,
+		}}
+	}
+	return status
+}
+
+// PublishedClaim returns the claim id that the Pod's own status names, or the
+// empty string when this provider never published a claim for this Pod. The
+// annotation is not asked: a template can carry it from an older Pod.
+func PublishedClaim(pod *corev1.Pod) string {
+	for _, c := range pod.Status.ContainerStatuses {
+		if len(c.ImageID) > len(imageIDPrefix) && c.ImageID[:len(imageIDPrefix)] == imageIDPrefix {
+			return c.ImageID[len(imageIDPrefix):]
+		}
+	}
+	return ""
+}
+
+// host is the host part of a host:port, without the brackets of an IPv6
+// address. A value without a port is returned as it is.
+func host(address string) string {
+	h, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return h
+}

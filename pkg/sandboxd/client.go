@@ -1,0 +1,204 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+const (
+	// ClaimTimeout bounds a claim. A cold boot takes well under a second; the
+	// rest is room for a node under load, because a claim that is given up on
+	// may still have made a VM.
+	ClaimTimeout = 60 * time.Second
+	// CallTimeout bounds every other call.
+	CallTimeout = 15 * time.Second
+
+	// maxBody bounds what is read of an answer. An index row is about 300
+	// bytes, so this is a node with two hundred thousand sandboxes.
+	maxBody = 64 << 20
+	// maxRetryAfter bounds a wait that sandboxd asks for, so that a wrong
+	// header cannot park a Pod for a day.
+	maxRetryAfter = 5 * time.Minute
+)
+
+// Config is what a [Client] is made from.
+type Config struct {
+	// URL is sandboxd's base URL, http or https.
+	URL string
+	// Token supplies the node API token; nil sends none.
+	Token TokenSource
+	// Transport carries the requests; nil means a transport of the client's
+	// own that does not use a proxy, because sandboxd is on loopback.
+	Transport http.RoundTripper
+}
+
+// Client calls one sandboxd. It is safe for concurrent use.
+type Client struct {
+	base  *url.URL
+	token TokenSource
+	http  *http.Client
+}
+
+// NewClient checks the configuration and returns a client. Nothing is sent.
+func NewClient(c Config) (*Client, error) {
+	base, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("parse the sandboxd URL: %w", err)
+	}
+	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return nil, fmt.Errorf("sandboxd URL %q: want http://host:port or https://host:port", c.URL)
+	}
+	if c.Token == nil {
+		c.Token = StaticToken{}
+	}
+	if c.Transport == nil {
+		c.Transport = &http.Transport{
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     90 * time.Second,
+		}
+	}
+	return &Client{
+		base:  base,
+		token: c.Token,
+		http: &http.Client{
+			Transport: c.Transport,
+			// A redirect would carry the bearer token to another address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// call is one request.
+type call struct {
+	op      string
+	method  string
+	path    string
+	query   url.Values
+	body    any
+	token   *Token // nil: the node API token
+	timeout time.Duration
+}
+
+// do sends c and decodes the answer into out unless out is nil. A node API
+// token that is refused is read again from its source once.
+func (cl *Client) do(ctx context.Context, c call, out any) error {
+	err := cl.once(ctx, c, out)
+	if c.token != nil || ClassOf(err) != Unauthorized {
+		return err
+	}
+	changed, refreshErr := cl.token.Refresh()
+	if refreshErr != nil {
+		klog.FromContext(ctx).Error(refreshErr, "sandboxd refused the node API token and the token file cannot be read again")
+		return err
+	}
+	if !changed {
+		return err
+	}
+	klog.FromContext(ctx).Info("sandboxd refused the node API token; using the new one from the token file")
+	return cl.once(ctx, c, out)
+}
+
+func (cl *Client) once(ctx context.Context, c call, out any) error {
+	if c.timeout == 0 {
+		c.timeout = CallTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := cl.request(ctx, c)
+	if err != nil {
+		return err
+	}
+	resp, err := cl.http.Do(req)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("sandboxd did not answer", "op", c.op, "err", transportCause(err).Error())
+		return &Error{Op: c.op, Class: Unreachable, cause: transportCause(err)}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return &Error{Op: c.op, Class: Unreachable, cause: err}
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return &Error{Op: c.op, Class: classify(resp.StatusCode), Status: resp.StatusCode, Wait: retryAfter(resp.Header)}
+	}
+	if out == nil {
+		return nil
+	}
+	if len(body) > maxBody {
+		return unreadable(c.op, resp.StatusCode)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		// The decoder's error can quote the body; it stays out.
+		return unreadable(c.op, resp.StatusCode)
+	}
+	return nil
+}
+
+func (cl *Client) request(ctx context.Context, c call) (*http.Request, error) {
+	var body io.Reader
+	if c.body != nil {
+		raw, err := json.Marshal(c.body)
+		if err != nil {
+			return nil, fmt.Errorf("sandboxd %s: encode the request: %w", c.op, err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	target := cl.base.JoinPath(c.path)
+	target.RawQuery = c.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, c.method, target.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("sandboxd %s: %w", c.op, err)
+	}
+	if c.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	token := cl.token.Token()
+	if c.token != nil {
+		token = *c.token
+	}
+	if !token.Empty() {
+		req.Header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	return req, nil
+}
+
+// transportCause strips the *url.Error, which would repeat method and URL.
+func transportCause(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+// unreadable is an answer whose body this client cannot make sense of.
+func unreadable(op string, status int) error {
+	return &Error{Op: op, Class: Unavailable, Status: status, cause: errUnreadable}
+}
+
+var errUnreadable = errors.New("unreadable answer")
+
+// retryAfter reads the delay-seconds form of Retry-After, bounded.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.ParseInt(h.Get("Retry-After"), 10, 64)
+	if err != nil || seconds <= 0 {
+		return 0
+	}
+	if seconds > int64(maxRetryAfter/time.Second) {
+		return maxRetryAfter
+	}
+	return time.Duration(seconds) * time.Second
+}

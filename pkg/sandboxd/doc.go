@@ -1,0 +1,21 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sandboxd is the client of sandboxd, the node-local daemon that holds
+// warm microVMs. It carries the wire types and the HTTP calls this project
+// makes, and nothing that knows about Kubernetes.
+//
+// What a caller can rely on:
+//
+//   - A [Token] never reaches a log line, an error, a JSON document or a
+//     formatted string unless [Token.Reveal] is called.
+//   - An error from sandboxd is an [*Error] with a class and a status. The
+//     text the daemon sent is never part of it: it may be long, change with
+//     every request, or quote a credential.
+//   - Each call has a deadline of its own. A claim may block for as long as a
+//     cold boot takes, so its deadline is longer than that of the others.
+//   - Only [Client.Gone] says that a sandbox no longer exists. A release that
+//     answers 404 does not: sandboxd answers the same for a wrong token.
+//
+// The API is described by the sandboxd API document of the contract.
+package sandboxd

@@ -1,0 +1,101 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxd
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Class says what kind of answer an [*Error] stands for, and so what may be
+// done about it.
+type Class string
+
+const (
+	// NoCapacity: the node delivered nothing (429, or a redirect to peers).
+	// Trying again later can succeed.
+	NoCapacity Class = "no warm capacity"
+	// Invalid: sandboxd refuses the request as it stands (400, 409, 413, 422).
+	Invalid Class = "request refused"
+	// Unauthorized: the credential was not accepted (401, 403). It never says
+	// anything about whether a sandbox exists.
+	Unauthorized Class = "credential refused"
+	// NotFound: the id is unknown, or the token does not fit it (404).
+	NotFound Class = "not found"
+	// Unavailable: sandboxd failed or answered something that cannot be read.
+	Unavailable Class = "sandboxd failed"
+	// Unreachable: no answer arrived. For a claim that means the outcome is
+	// unknown: sandboxd persists a claim before it answers.
+	Unreachable Class = "sandboxd unreachable"
+)
+
+// Error is a failed call. Its text is built from the operation, the class and
+// the status only; it is constant for one kind of failure, so that events
+// made from it aggregate.
+type Error struct {
+	// Op is the call that failed, for example "claim".
+	Op string
+	// Class says what kind of failure it was.
+	Class Class
+	// Status is the HTTP status; 0 when no answer arrived.
+	Status int
+	// Wait is how long sandboxd asked the caller to stay away; 0 when it did
+	// not say.
+	Wait time.Duration
+	// cause is kept for errors.Is, never printed: transport errors name
+	// ephemeral ports and would make every event unique.
+	cause error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	hint := map[Class]string{
+		NoCapacity:   "retried until the pool has capacity",
+		Invalid:      "check the template, net and size annotations against the node's pools",
+		Unauthorized: "check --sandboxd-token-file",
+		Unavailable:  "see sandboxd's own log",
+		Unreachable:  "check that sandboxd runs and --sandboxd-url",
+	}[e.Class]
+	text := fmt.Sprintf("sandboxd %s: %s", e.Op, e.Class)
+	if e.Status != 0 && e.Status != http.StatusOK {
+		text += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	if hint != "" {
+		text += "; " + hint
+	}
+	return text
+}
+
+// Unwrap gives the transport error, for errors.Is with context errors.
+func (e *Error) Unwrap() error { return e.cause }
+
+// RetryAfter is how long sandboxd asked the caller to wait; 0 if it did not.
+func (e *Error) RetryAfter() time.Duration { return e.Wait }
+
+// ClassOf returns the class of err, or the empty class when err is not a
+// failed sandboxd call.
+func ClassOf(err error) Class {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Class
+	}
+	return ""
+}
+
+func classify(status int) Class {
+	switch status {
+	case http.StatusTooManyRequests:
+		return NoCapacity
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return Invalid
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return Unauthorized
+	case http.StatusNotFound:
+		return NotFound
+	default:
+		return Unavailable
+	}
+}
