@@ -5,6 +5,8 @@ package podcontract
 
 import (
 	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,16 +36,12 @@ func PendingStatus() corev1.PodStatus {
 // API stores them, so that two calls for one claim are equal and publish once.
 func RunningStatus(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	start := metav1.NewTime(b.ClaimedAt.UTC().Truncate(time.Second))
-	host := host(b.Address)
-	status := corev1.PodStatus{
-		Phase:     corev1.PodRunning,
-		HostIP:    host,
-		HostIPs:   []corev1.HostIP{{IP: host}},
-		PodIP:     host,
-		PodIPs:    []corev1.PodIP{{IP: host}},
-		StartTime: &start,
+	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}
+	if ip := hostIP(b.Address); ip != "" {
+		status.HostIP, status.HostIPs = ip, []corev1.HostIP{{IP: ip}}
+		status.PodIP, status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
 	}
-	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
+	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.PodScheduled} {
 		status.Conditions = append(status.Conditions, corev1.PodCondition{
 			Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: start,
 		})
@@ -51,13 +49,12 @@ func RunningStatus(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	started := true
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
-			Name:        c.Name,
-			Image:       c.Image,
-			ImageID:     imageIDPrefix + b.ClaimID,
-			ContainerID: imageIDPrefix + b.ClaimID + "/" + c.Name,
-			Ready:       true,
-			Started:     &started,
-			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: start}},
+			Name:    c.Name,
+			Image:   c.Image,
+			ImageID: imageIDPrefix + b.ClaimID,
+			Ready:   true,
+			Started: &started,
+			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: start}},
 		})
 	}
 	return status
@@ -72,7 +69,7 @@ func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Ti
 	status.Phase, status.Reason, status.Message = corev1.PodFailed, reason, message
 	for i := range status.Conditions {
 		c := &status.Conditions[i]
-		if c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
+		if c.Type == corev1.PodReady {
 			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, reason, end
 		}
 	}
@@ -82,7 +79,7 @@ func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Ti
 		c.Ready, c.Started = false, &started
 		c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: 137, Reason: reason, Message: message,
-			StartedAt: *status.StartTime, FinishedAt: end, ContainerID: c.ContainerID,
+			StartedAt: *status.StartTime, FinishedAt: end,
 		}}
 	}
 	return status
@@ -93,19 +90,24 @@ func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Ti
 // annotation is not asked: a template can carry it from an older Pod.
 func PublishedClaim(pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
-		if len(c.ImageID) > len(imageIDPrefix) && c.ImageID[:len(imageIDPrefix)] == imageIDPrefix {
-			return c.ImageID[len(imageIDPrefix):]
+		if id, ok := strings.CutPrefix(c.ImageID, imageIDPrefix); ok {
+			return id
 		}
 	}
 	return ""
 }
 
-// host is the host part of a host:port, without the brackets of an IPv6
-// address. A value without a port is returned as it is.
-func host(address string) string {
+// hostIP is the host part of a host:port when it is an IP address, in the form
+// the API server accepts. A host name gives the empty string: the API server
+// would refuse a whole status for a Pod IP that is not an address.
+func hostIP(address string) string {
 	h, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return address
+		return ""
 	}
-	return h
+	ip, err := netip.ParseAddr(h)
+	if err != nil {
+		return ""
+	}
+	return ip.WithZone("").Unmap().String()
 }

@@ -1,0 +1,78 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import "encoding/json"
+
+// round is one write and those who wait for it.
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+// change runs apply under the lock and returns once a write that includes what
+// it did has landed, or has failed. When apply fails nothing is written.
+func (t *Table) change(apply func() error) error {
+	t.mu.Lock()
+	if err := apply(); err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	if t.gathering == nil {
+		t.gathering = &round{done: make(chan struct{})}
+	}
+	r := t.gathering
+	if !t.writing {
+		t.writing = true
+		go t.write()
+	}
+	t.mu.Unlock()
+	<-r.done
+	return r.err
+}
+
+// write lands rounds until nobody waits. All changes made while one write was
+// at the disk share the next (DESIGN rule 6).
+func (t *Table) write() {
+	for {
+		t.mu.Lock()
+		r := t.gathering
+		if r == nil {
+			t.writing = false
+			t.mu.Unlock()
+			return
+		}
+		t.gathering = nil
+		claims, releasing := t.snapshot()
+		t.mu.Unlock()
+
+		r.err = t.save(claims, releasing)
+
+		t.mu.Lock()
+		t.unsaved = r.err != nil
+		t.mu.Unlock()
+		close(r.done)
+	}
+}
+
+func (t *Table) save(claims map[string]json.RawMessage, releasing []json.RawMessage) error {
+	data, err := encodeTable(claims, releasing, t.extra)
+	if err != nil {
+		return err
+	}
+	return replace(t.fs, t.path, data)
+}
+
+// Flush writes the table when its last write failed, and does nothing
+// otherwise. A loop calls it, so that a disk that was full for a while ends up
+// with what is in memory.
+func (t *Table) Flush() error {
+	t.mu.Lock()
+	unsaved := t.unsaved
+	t.mu.Unlock()
+	if !unsaved {
+		return nil
+	}
+	return t.change(func() error { return nil })
+}

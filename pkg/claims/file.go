@@ -1,0 +1,180 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// fileRow is a row's form in the file, the contract's plus controller and, in
+// the releasing list, key.
+type fileRow struct {
+	ID         string    `json:"id"`
+	Token      string    `json:"token"`
+	Address    string    `json:"address"`
+	PodUID     types.UID `json:"podUID"`
+	Authority  types.UID `json:"authority,omitempty"`
+	ClaimedAt  time.Time `json:"claimedAt,omitzero"`
+	Deadline   time.Time `json:"deadline,omitzero"`
+	Owner      *Owner    `json:"owner,omitempty"`
+	Controller *Owner    `json:"controller,omitempty"`
+	Key        string    `json:"key,omitempty"`
+}
+
+// rowFields are fileRow's names; any other is kept as it came.
+var rowFields = []string{"id", "token", "address", "podUID", "authority", "claimedAt", "deadline", "owner", "controller", "key"}
+
+// tableFields are the top level's names.
+var tableFields = []string{"claims", "releasing"}
+
+// contents is what a table file says.
+type contents struct {
+	claims    map[string]Row
+	releasing []Claim
+	extra     map[string]json.RawMessage
+}
+
+// errDamaged is the head of every error about a file that is not a table. The
+// decoder's own text stays out of it, because it can quote a token.
+var errDamaged = errors.New("not a claims table; restore it from a copy, or move it away only when every sandbox it names may be lost")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), errDamaged)
+}
+
+// decode reads a table file. It accepts what older builds wrote, and nothing
+// that is cut short, padded or without a claims field: an empty file is not a
+// table without claims.
+func decode(data []byte) (contents, error) {
+	top, err := object(data)
+	if err != nil {
+		return contents{}, damaged("the file (%d bytes) is not one JSON object", len(data))
+	}
+	rawClaims, ok := top["claims"]
+	if !ok {
+		return contents{}, damaged("the claims field is missing")
+	}
+	c := contents{claims: map[string]Row{}}
+	var rows map[string]json.RawMessage
+	if err := json.Unmarshal(rawClaims, &rows); err != nil {
+		return contents{}, damaged("the claims field is not an object")
+	}
+	ids := map[string]bool{}
+	for key, raw := range rows {
+		row, _, err := decodeRow(raw, ids)
+		if err != nil {
+			return contents{}, fmt.Errorf("claim %q: %w", key, err)
+		}
+		if ns, name, ok := strings.Cut(key, "/"); !ok || ns == "" || name == "" || strings.Contains(name, "/") {
+			return contents{}, damaged("claim %q: the key is not <namespace>/<name>", key)
+		}
+		c.claims[key] = row
+	}
+	var releasing []json.RawMessage
+	if raw, ok := top["releasing"]; ok {
+		if err := json.Unmarshal(raw, &releasing); err != nil {
+			return contents{}, damaged("the releasing field is not a list")
+		}
+	}
+	for i, raw := range releasing {
+		row, key, err := decodeRow(raw, ids)
+		if err != nil {
+			return contents{}, fmt.Errorf("releasing entry %d: %w", i, err)
+		}
+		c.releasing = append(c.releasing, Claim{Key: key, Row: row, State: Releasing})
+	}
+	c.extra = without(top, tableFields)
+	return c, nil
+}
+
+// decodeRow reads one row. ids has those seen so far: one sandbox in two rows
+// could be released under the Pod that still uses it.
+func decodeRow(raw json.RawMessage, ids map[string]bool) (Row, string, error) {
+	fields, err := object(raw)
+	if err != nil {
+		return Row{}, "", damaged("the row is not an object")
+	}
+	var f fileRow
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return Row{}, "", damaged("a field of the row has the wrong type")
+	}
+	if f.ID == "" || f.Token == "" {
+		return Row{}, "", damaged("the row lacks its id or its token")
+	}
+	if ids[f.ID] {
+		return Row{}, "", damaged("sandbox %q is named by two rows", f.ID)
+	}
+	ids[f.ID] = true
+	return Row{
+		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
+		PodUID: f.PodUID, Authority: f.Authority,
+		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
+		Owner: f.Owner, Controller: f.Controller,
+		extra: without(fields, rowFields),
+	}, f.Key, nil
+}
+
+// object decodes data as one JSON object; null is not one.
+func object(data []byte) (map[string]json.RawMessage, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("null")
+	}
+	return m, nil
+}
+
+// without returns the fields of m that are not in known; nil when none is left.
+func without(m map[string]json.RawMessage, known []string) map[string]json.RawMessage {
+	for _, name := range known {
+		delete(m, name)
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// encodeRow renders a row for the file; key only for the releasing list.
+func encodeRow(r Row, key string) (json.RawMessage, error) {
+	raw, err := json.Marshal(fileRow{
+		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
+		PodUID: r.PodUID, Authority: r.Authority,
+		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
+		Owner: r.Owner, Controller: r.Controller, Key: key,
+	})
+	if err != nil || len(r.extra) == 0 {
+		return raw, err
+	}
+	fields, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(fields, r.extra)
+	return json.Marshal(fields)
+}
+
+// encodeTable renders the file from encoded rows: claims by key, and the
+// releasing list in a fixed order.
+func encodeTable(claims map[string]json.RawMessage, releasing []json.RawMessage, extra map[string]json.RawMessage) ([]byte, error) {
+	top := map[string]any{"claims": claims}
+	if len(releasing) > 0 {
+		top["releasing"] = releasing
+	}
+	for name, raw := range extra {
+		top[name] = raw
+	}
+	return json.Marshal(top)
+}

@@ -1,0 +1,124 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// Owner identifies the controller owner of a Pod, in the Pod's namespace.
+type Owner struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+}
+
+// Holder is the Pod that holds, or asks for, a claim.
+type Holder struct {
+	PodUID types.UID
+	// Controller is the Pod's controller owner; nil for a bare Pod.
+	Controller *Owner
+}
+
+// authority is what a Pod is allowed to adopt by: its controller owner's UID,
+// or its own for a bare Pod (configuration, field authority).
+func (h Holder) authority() types.UID {
+	if h.Controller != nil {
+		return h.Controller.UID
+	}
+	return h.PodUID
+}
+
+// Row is one claim as the table keeps it. It is a value: a change replaces it.
+type Row struct {
+	// ID is sandboxd's claim id.
+	ID string
+	// Token authorises the release.
+	Token sandboxd.Token
+	// Address is the host:port that serves the sandbox.
+	Address string
+	// PodUID is the Pod that holds the claim.
+	PodUID types.UID
+	// Authority is who else may adopt it; empty in tables from older builds.
+	Authority types.UID
+	// ClaimedAt is when the claim was taken.
+	ClaimedAt time.Time
+	// Deadline is the cached end of the lease; zero when it is not known.
+	Deadline time.Time
+	// Owner is set while the Pod is gone and its controller owner is not.
+	Owner *Owner
+	// Controller is the holder's controller owner from the moment of the
+	// claim, so that a Pod which vanished unseen gets the verdict of one that
+	// was seen to go. Nil for a bare Pod, and in tables from older builds.
+	Controller *Owner
+
+	// extra keeps fields that another build wrote.
+	extra map[string]json.RawMessage
+}
+
+// NewRow is the row of a claim that sandboxd has just delivered to holder.
+func NewRow(c sandboxd.Claim, holder Holder, at time.Time) Row {
+	return Row{
+		ID: c.ID, Token: c.Token, Address: c.OwnerAddr, Deadline: c.Deadline,
+		PodUID: holder.PodUID, Authority: holder.authority(), Controller: holder.Controller,
+		ClaimedAt: at.UTC().Truncate(time.Second),
+	}
+}
+
+// AdoptableBy reports whether a Pod of the same name may take the claim over:
+// it is the Pod that holds it, or it has the claim's authority, which while
+// Owner is set is that owner. A row without either, from an older build, is
+// adopted by any same-name Pod (configuration, field authority).
+func (r Row) AdoptableBy(h Holder) bool {
+	switch {
+	case r.PodUID == h.PodUID:
+		return true
+	case r.Owner != nil:
+		return h.Controller != nil && h.Controller.UID == r.Owner.UID
+	case r.Authority != "":
+		return h.authority() == r.Authority
+	default:
+		return true
+	}
+}
+
+// Expired reports whether the cached lease has passed. The cache is not
+// authoritative: only the node can say that the sandbox is gone.
+func (r Row) Expired(now time.Time) bool {
+	return !r.Deadline.IsZero() && !now.Before(r.Deadline)
+}
+
+// State is where a claim stands in its life (DESIGN, "A claim's life").
+type State string
+
+const (
+	// Tentative: sandboxd answered, our write has not landed. Neither shown
+	// nor adopted; it can be released.
+	Tentative State = "tentative"
+	// Bound: held by a live Pod.
+	Bound State = "bound"
+	// Preserved: its Pod is gone, its owner is not.
+	Preserved State = "preserved"
+	// Quarantined: loaded at start, and the node has not vouched for it yet.
+	// It can be released; it is neither adopted nor shown as Running.
+	Quarantined State = "quarantined"
+	// Releasing: withdrawn from its pod key for good, and the node has not
+	// confirmed that it is gone.
+	Releasing State = "releasing"
+)
+
+// Claim is one claim of the table at the moment it was read.
+type Claim struct {
+	// Key is the Pod key, <namespace>/<name>; for a Releasing claim, the key
+	// it was withdrawn from.
+	Key string
+	Row
+	State State
+}

@@ -1,0 +1,136 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrNotFound says that the table has no such claim under that key any more.
+var ErrNotFound = errors.New("the claims table has no such claim")
+
+// Table is the claims table. It is safe for concurrent use.
+type Table struct {
+	path string
+	fs   FS
+
+	// mu guards all that follows. It is never held while the disk works.
+	mu        sync.Mutex
+	claims    map[string]entry // by pod key
+	releasing map[string]entry // by claim id
+	extra     map[string]json.RawMessage
+	gathering *round // the next write's waiters; nil when nobody waits
+	writing   bool
+	unsaved   bool // the last write failed: memory is ahead of the file
+}
+
+// entry is a claim in memory with its form in the file.
+type entry struct {
+	Claim
+	raw json.RawMessage
+}
+
+func newEntry(c Claim) (entry, error) {
+	key := ""
+	if c.State == Releasing {
+		key = c.Key
+	}
+	raw, err := encodeRow(c.Row, key)
+	if err != nil {
+		return entry{}, fmt.Errorf("encode the claim of %s: %w", c.Key, err)
+	}
+	return entry{Claim: c, raw: raw}, nil
+}
+
+// Open reads the table at path and writes it back once. The caller holds
+// [Lock]. All claims come out [Quarantined]: the node has not vouched for
+// them. A row without a claim time, from an older build, gets now.
+//
+// A missing file is an empty table. A file that is not a table, and a path
+// that cannot be written, are errors with the file as it was: starting without
+// durable claims would leak a VM per claim at the next restart (configuration).
+func Open(fsys FS, path string, now time.Time) (*Table, error) {
+	var c contents
+	data, err := fsys.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("read the claims table: %w", err)
+	default:
+		if c, err = decode(data); err != nil {
+			return nil, fmt.Errorf("read the claims table %s: %w", path, err)
+		}
+	}
+	t := &Table{path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{}, extra: c.extra}
+	for key, row := range c.claims {
+		if row.ClaimedAt.IsZero() {
+			row.ClaimedAt = now.UTC().Truncate(time.Second)
+		}
+		if t.claims[key], err = newEntry(Claim{Key: key, Row: row, State: Quarantined}); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range c.releasing {
+		if t.releasing[r.ID], err = newEntry(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.change(func() error { return nil }); err != nil {
+		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of --state-path: %w", err)
+	}
+	return t, nil
+}
+
+// Get returns the claim under a pod key.
+func (t *Table) Get(key string) (Claim, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.claims[key]
+	return e.Claim, ok
+}
+
+// List returns the claims under pod keys, ordered by key.
+func (t *Table) List() []Claim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return sorted(t.claims)
+}
+
+// Releasing returns the claims withdrawn from their keys, ordered by key.
+func (t *Table) Releasing() []Claim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return sorted(t.releasing)
+}
+
+func sorted(m map[string]entry) []Claim {
+	out := make([]Claim, 0, len(m))
+	for _, e := range m {
+		out = append(out, e.Claim)
+	}
+	slices.SortFunc(out, func(a, b Claim) int {
+		return strings.Compare(a.Key+"\x00"+a.ID, b.Key+"\x00"+b.ID)
+	})
+	return out
+}
+
+// snapshot gathers what the file should say. The caller holds mu.
+func (t *Table) snapshot() (claims map[string]json.RawMessage, releasing []json.RawMessage) {
+	claims = make(map[string]json.RawMessage, len(t.claims))
+	for key, e := range t.claims {
+		claims[key] = e.raw
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.releasing)) {
+		releasing = append(releasing, t.releasing[id].raw)
+	}
+	return claims, releasing
+}

@@ -1,0 +1,177 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"fmt"
+	"time"
+)
+
+// Add puts a claim that sandboxd has just delivered under a free key, or in
+// place of the claim displaced, which goes to the releasing list in the same
+// write. On nil the claim is [Bound]. On error it stays [Tentative] with its
+// credential until the caller has given the sandbox back.
+func (t *Table) Add(key string, row Row, displaced *Claim) error {
+	err := t.change(func() error {
+		held, taken := t.claims[key]
+		switch {
+		case displaced == nil && taken:
+			return fmt.Errorf("claim for %s: sandbox %s is in the way", key, held.ID)
+		case displaced != nil:
+			if !taken || held.ID != displaced.ID {
+				return ErrNotFound
+			}
+			if err := t.withdraw(held.Claim); err != nil {
+				return err
+			}
+		}
+		return t.put(Claim{Key: key, Row: row, State: Tentative})
+	})
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := t.claims[key]; ok && e.ID == row.ID {
+		e.State = Bound
+		t.claims[key] = e
+	}
+	return nil
+}
+
+// Bind records that a Pod adopted the claim. Its owner mark is cleared.
+func (t *Table) Bind(key, id string, h Holder) error {
+	return t.update(key, id, func(c *Claim) {
+		c.PodUID, c.Authority, c.Controller, c.Owner = h.PodUID, h.authority(), h.Controller, nil
+		c.State = Bound
+	})
+}
+
+// Preserve records that the claim's Pod is gone while its owner, nil for a
+// bare Pod, may still want the sandbox.
+func (t *Table) Preserve(key, id string, owner *Owner) error {
+	return t.update(key, id, func(c *Claim) {
+		c.Owner = owner
+		if c.State == Bound {
+			c.State = Preserved
+		}
+	})
+}
+
+// Seen is what a listing said of one sandbox.
+type Seen struct {
+	ID       string
+	Deadline time.Time
+}
+
+// Vouch records a listing: each claim that it names leaves quarantine and gets
+// the listing's lease. It writes only when a lease changed. Claims that the
+// listing lacks are left as they are.
+func (t *Table) Vouch(listed []Seen) error {
+	deadlines := make(map[string]time.Time, len(listed))
+	for _, s := range listed {
+		deadlines[s.ID] = s.Deadline
+	}
+	t.mu.Lock()
+	moved := map[string]Claim{}
+	for key, e := range t.claims {
+		deadline, ok := deadlines[e.ID]
+		if !ok {
+			continue
+		}
+		if e.State == Quarantined {
+			e.State = vouchedState(e.Row)
+			t.claims[key] = e
+		}
+		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {
+			moved[key] = e.Claim
+		}
+	}
+	t.mu.Unlock()
+	if len(moved) == 0 {
+		return nil
+	}
+	return t.change(func() error {
+		for key, c := range moved {
+			if e, ok := t.claims[key]; ok && e.ID == c.ID {
+				e.Deadline = deadlines[c.ID]
+				if err := t.put(e.Claim); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// vouchedState is the state of a loaded row that the node has vouched for.
+func vouchedState(r Row) State {
+	if r.Owner != nil {
+		return Preserved
+	}
+	return Bound
+}
+
+// Withdraw moves a claim whose release is authorised from its key to the
+// releasing list. On error it has moved in memory and the file has not.
+func (t *Table) Withdraw(key, id string) error {
+	return t.change(func() error {
+		e, ok := t.claims[key]
+		if !ok || e.ID != id {
+			return ErrNotFound
+		}
+		return t.withdraw(e.Claim)
+	})
+}
+
+// Forget drops a claim, and its credential, from its key or from the releasing
+// list. Callers have seen the node confirm that the sandbox is gone.
+func (t *Table) Forget(key, id string) error {
+	return t.change(func() error {
+		if e, ok := t.claims[key]; ok && e.ID == id {
+			delete(t.claims, key)
+			return nil
+		}
+		if _, ok := t.releasing[id]; ok {
+			delete(t.releasing, id)
+			return nil
+		}
+		return ErrNotFound
+	})
+}
+
+// update changes one claim under its key.
+func (t *Table) update(key, id string, apply func(*Claim)) error {
+	return t.change(func() error {
+		e, ok := t.claims[key]
+		if !ok || e.ID != id {
+			return ErrNotFound
+		}
+		c := e.Claim
+		apply(&c)
+		return t.put(c)
+	})
+}
+
+// put stores a claim under its key. The caller holds mu.
+func (t *Table) put(c Claim) error {
+	e, err := newEntry(c)
+	if err != nil {
+		return err
+	}
+	t.claims[c.Key] = e
+	return nil
+}
+
+// withdraw moves a claim to the releasing list. The caller holds mu.
+func (t *Table) withdraw(c Claim) error {
+	c.State = Releasing
+	e, err := newEntry(c)
+	if err != nil {
+		return err
+	}
+	delete(t.claims, c.Key)
+	t.releasing[c.ID] = e
+	return nil
+}
