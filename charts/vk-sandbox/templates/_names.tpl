@@ -1,0 +1,62 @@
+{{- /*
+Copyright The vk-sandbox Authors.
+SPDX-License-Identifier: Apache-2.0
+*/ -}}
+
+{{- /*
+A name that fits in 63 characters. One that does not is cut and given a hash of
+the whole, so that two long names never become the same.
+*/ -}}
+{{- define "vk-sandbox.short" -}}
+{{- if gt (len .) 63 -}}
+{{- printf "%s-%s" (trunc 54 . | trimAll "-.") (sha256sum . | trunc 8) -}}
+{{- else -}}
+{{- . | trimAll "-." -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The base of resource names in the release namespace. */ -}}
+{{- define "vk-sandbox.fullname" -}}
+{{- $name := .Values.nameOverride | default .Chart.Name -}}
+{{- if .Values.fullnameOverride -}}
+{{- include "vk-sandbox.short" .Values.fullnameOverride -}}
+{{- else if contains $name .Release.Name -}}
+{{- include "vk-sandbox.short" .Release.Name -}}
+{{- else -}}
+{{- include "vk-sandbox.short" (printf "%s-%s" .Release.Name $name) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /*
+Names outside the release namespace carry that namespace: releases of the same
+name in two namespaces must not claim one object.
+*/ -}}
+{{- define "vk-sandbox.clusterName" -}}
+{{- include "vk-sandbox.short" (printf "%s-%s" (include "vk-sandbox.fullname" .) .Release.Namespace) -}}
+{{- end -}}
+
+{{- define "vk-sandbox.serviceAccountName" -}}
+{{- .Values.serviceAccount.name | default (include "vk-sandbox.fullname" .) -}}
+{{- end -}}
+
+{{- /*
+A DaemonSet's selector is immutable. It therefore holds nothing that a new
+version or a changed value could alter: nameOverride has no part in it.
+*/ -}}
+{{- define "vk-sandbox.selectorLabels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "vk-sandbox.labels" -}}
+{{- $own := include "vk-sandbox.selectorLabels" . | fromYaml -}}
+{{- $_ := set $own "app.kubernetes.io/version" .Chart.AppVersion -}}
+{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimAll "-._") -}}
+{{- toYaml (merge $own .Values.commonLabels) -}}
+{{- end -}}
+
+{{- define "vk-sandbox.podLabels" -}}
+{{- $own := include "vk-sandbox.labels" . | fromYaml -}}
+{{- toYaml (merge $own .Values.podLabels) -}}
+{{- end -}}

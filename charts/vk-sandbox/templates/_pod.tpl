@@ -1,0 +1,74 @@
+{{- /*
+Copyright The vk-sandbox Authors.
+SPDX-License-Identifier: Apache-2.0
+*/ -}}
+
+{{- define "vk-sandbox.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "vk-sandbox.listenHost" -}}
+{{- regexReplaceAll ":[0-9]+$" .Values.listenAddr "" | trimAll "[]" -}}
+{{- end -}}
+
+{{- define "vk-sandbox.listenPort" -}}
+{{- regexReplaceAll "^.*:" .Values.listenAddr "" -}}
+{{- end -}}
+
+{{- /*
+Where the kubelet probes: loopback, unless the daemon was told to listen on one
+address only. With no host it is the Pod's address, which is the host's.
+*/ -}}
+{{- define "vk-sandbox.probeTarget" -}}
+{{- $host := include "vk-sandbox.listenHost" . -}}
+{{- if has $host (list "" "0.0.0.0" "::") -}}
+host: 127.0.0.1
+{{ else if not (contains "$(" $host) -}}
+host: {{ $host | quote }}
+{{ end -}}
+port: {{ include "vk-sandbox.listenPort" . }}
+scheme: HTTPS
+{{- end -}}
+
+{{- /*
+Helm reads whole numbers as floats, and prints large ones with an exponent.
+*/ -}}
+{{- define "vk-sandbox.scalar" -}}
+{{- if kindIs "float64" . -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
+{{- end -}}
+
+{{- define "vk-sandbox.nodeLabels" -}}
+{{- $pairs := list -}}
+{{- range $key, $value := .Values.node.labels -}}
+{{- $pairs = append $pairs (printf "%s=%s" $key $value) -}}
+{{- end -}}
+{{- join "," $pairs -}}
+{{- end -}}
+
+{{- /* The Secret with sandboxd's token: the user's, the chart's, or none. */ -}}
+{{- define "vk-sandbox.tokenSecretName" -}}
+{{- if .Values.sandboxd.existingSecret.name -}}
+{{- .Values.sandboxd.existingSecret.name -}}
+{{- else if .Values.sandboxd.token -}}
+{{- include "vk-sandbox.short" (printf "%s-sandboxd-token" (include "vk-sandbox.fullname" .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The user's affinity, with virtual nodes excluded from every required term. */ -}}
+{{- define "vk-sandbox.affinity" -}}
+{{- $exclude := dict "key" "type" "operator" "NotIn" "values" (list "virtual-kubelet") -}}
+{{- $affinity := deepCopy .Values.affinity -}}
+{{- $node := get $affinity "nodeAffinity" | default dict -}}
+{{- $required := get $node "requiredDuringSchedulingIgnoredDuringExecution" | default dict -}}
+{{- $terms := list -}}
+{{- range get $required "nodeSelectorTerms" | default (list dict) -}}
+{{- $terms = append $terms (set . "matchExpressions" (append (get . "matchExpressions" | default list) $exclude)) -}}
+{{- end -}}
+{{- $_ := set $node "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms) -}}
+{{- $_ := set $affinity "nodeAffinity" $node -}}
+{{- toYaml $affinity -}}
+{{- end -}}
