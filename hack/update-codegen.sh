@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Generates everything that follows from pkg/apis: deep copies, registration,
+# OpenAPI, clients, apply configurations, listers, informers, and the CRDs in the
+# chart. A new API package pkg/apis/<group>/<version> needs no change here: it is
+# found by the tags in its doc.go.
+#
+# The generators are built once into bin/codegen (or $GOBIN).
+# UPDATE_API_VIOLATIONS=1 rewrites hack/tools/api-violations.list.
+
+set -o errexit -o nounset -o pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+cd "${root}"
+
+module="$(go list -m)"
+generated="pkg/generated"
+crds="charts/vk-sandbox/files/crds"
+boilerplate="${root}/hack/boilerplate.go.txt"
+export GOBIN="${GOBIN:-${root}/bin/codegen}"
+
+codegen="$(cd hack/tools && go mod download k8s.io/code-generator && go list -m -f '{{.Dir}}' k8s.io/code-generator)"
+# shellcheck source=/dev/null
+source "${codegen}/kube_codegen.sh"
+
+# What is no longer generated must not stay.
+rm -rf "${generated}" "${crds}"
+find pkg/apis -name 'zz_generated.*.go' -delete
+mkdir -p "${generated}"/{applyconfiguration,clientset,informers,listers,openapi} "${crds}"
+
+kube::codegen::gen_helpers \
+  --boilerplate "${boilerplate}" \
+  --lint-rules known-tags-only \
+  pkg/apis
+
+# apimachinery's own types are generated along. The report lists the API rules
+# that they break, and one more line in it fails the script.
+kube::codegen::gen_openapi \
+  --boilerplate "${boilerplate}" \
+  --output-dir "${generated}/openapi" \
+  --output-pkg "${module}/${generated}/openapi" \
+  --output-model-name-file zz_generated.model_name.go \
+  --report-filename hack/tools/api-violations.list \
+  ${UPDATE_API_VIOLATIONS:+--update-report} \
+  pkg/apis
+
+kube::codegen::gen_register \
+  --boilerplate "${boilerplate}" \
+  pkg/apis
+
+schema="$(mktemp)"
+trap 'rm -f "${schema}"' EXIT
+go run ./hack/models-schema >"${schema}"
+
+kube::codegen::gen_client \
+  --boilerplate "${boilerplate}" \
+  --output-dir "${generated}" \
+  --output-pkg "${module}/${generated}" \
+  --with-applyconfig \
+  --applyconfig-openapi-schema "${schema}" \
+  --with-watch \
+  pkg/apis
+
+# A type whose schema was not found becomes an untyped one without a word, and
+# the fake clientset then merges it unlike an API server.
+if grep -A1 '^- name: com\.' "${generated}/applyconfiguration/internal/internal.go" | grep -q 'scalar: untyped'; then
+  echo "no schema for a type in ${generated}/applyconfiguration/internal: the +k8s:openapi-model-package tag" \
+    "of its package must be the import path with the host's labels reversed and dots for slashes" >&2
+  exit 1
+fi
+
+echo "Generating CRDs"
+go tool -modfile=hack/tools/go.mod controller-gen crd paths=./pkg/apis/... "output:crd:artifacts:config=${crds}"

@@ -1,0 +1,74 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// NodeInventory is what one node's sandboxd runs and could deliver. It has the
+// node's name and is written whole by that node's agent; a reader judges its
+// age by publishedAt. Source: architecture, "NodeInventory publishing".
+//
+// +genclient
+// +genclient:nonNamespaced
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:resource:scope=Cluster,shortName=ninv,categories=sandbox
+// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.address`,description="Where claims on this node are sent"
+// +kubebuilder:printcolumn:name="Entries",type=integer,JSONPath=`.totalEntries`,description="Sandboxes the node holds"
+// +kubebuilder:printcolumn:name="Warm",type=integer,JSONPath=`.totalWarm`,description="Warm microVMs, all pools together"
+// +kubebuilder:printcolumn:name="Published",type=date,JSONPath=`.publishedAt`,description="Time since the node last published"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type NodeInventory struct {
+	metav1.TypeMeta `json:",inline"`
+	// Standard object metadata. The name is the node's name, and the Node is
+	// the object's owner.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// address is the host:port at which this node's sandboxd takes claims from
+	// elsewhere. Source: architecture (NodeInfoSource), configuration
+	// (--sandboxd-advertise-addr).
+	// +optional
+	Address string `json:"address,omitempty"`
+
+	// publishedAt is when the node wrote this object, by the node's own clock.
+	// Everything else in the object was read shortly before. Source:
+	// configuration (--publish-inventory, --publish-interval).
+	// +optional
+	PublishedAt *metav1.Time `json:"publishedAt,omitempty"`
+
+	// pools are the node's warm pools, ordered by key. Source: architecture
+	// (NodeInfoSource), sandboxd API (GET /v1/info).
+	// +optional
+	// +listType=atomic
+	Pools []NodePool `json:"pools,omitempty"`
+
+	// totalWarm is the sum of warm over all pools. Not in the contract: an
+	// addition, for kubectl.
+	// +optional
+	TotalWarm *int64 `json:"totalWarm,omitempty"`
+
+	// entries are the sandboxes in sandboxd's index, whoever claimed them,
+	// ordered by name and then id. When they are fewer than totalEntries, the
+	// rest did not fit into the object. Source: architecture (LiveSource).
+	// +optional
+	// +listType=atomic
+	Entries []NodeEntry `json:"entries,omitempty"`
+
+	// totalEntries is how many sandboxes the node holds, published here or
+	// not. Not in the contract: an addition.
+	// +optional
+	TotalEntries *int64 `json:"totalEntries,omitempty"`
+}
+
+// NodeInventoryList is a list of NodeInventory objects.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type NodeInventoryList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the inventories.
+	Items []NodeInventory `json:"items"`
+}

@@ -1,0 +1,64 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1beta1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// SandboxPhase says whether a sandbox runs. Source: architecture ("phase =
+// Running | Hibernated").
+//
+// +kubebuilder:validation:Enum=Running;Hibernated
+type SandboxPhase string
+
+const (
+	// SandboxRunning is a sandbox in the node's memory.
+	SandboxRunning SandboxPhase = "Running"
+	// SandboxHibernated is a sandbox whose memory is on disk, or that has been
+	// archived off the node. Source: sandboxd API (GET /v1/sandboxes), which
+	// has both states where the architecture has one word.
+	SandboxHibernated SandboxPhase = "Hibernated"
+)
+
+// NodeEntry is one sandbox of the node. Labels for node, phase, claim and
+// template are stamped by the aggregated API server from these fields
+// (operator API).
+type NodeEntry struct {
+	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>,
+	// or the id of a sandbox without one. A reader tells the two apart by
+	// comparing name with id. Source: architecture ("name = claim_ref, else
+	// sandboxd id").
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+
+	// id is sandboxd's claim id, the handle for a release on this node.
+	// Source: architecture ("ID = sandboxd claim id").
+	// +kubebuilder:validation:MinLength=1
+	ID string `json:"id"`
+
+	// phase is Running or Hibernated. Source: architecture.
+	Phase SandboxPhase `json:"phase"`
+
+	// address is the host:port that serves the sandbox, known for the node's
+	// own claims only. Source: architecture ("address from this node's own
+	// claim").
+	// +optional
+	Address string `json:"address,omitempty"`
+
+	// template is the template of the pool the sandbox came from, as is.
+	// Source: operator API (the template label), sandboxd API (key).
+	// +optional
+	Template string `json:"template,omitempty"`
+
+	// claimedAt is when the sandbox was claimed, as the node recorded it.
+	// Source: operator API ("later reads carry the claim time the node
+	// recorded"), sandboxd API (claimed_at).
+	// +optional
+	ClaimedAt *metav1.Time `json:"claimedAt,omitempty"`
+
+	// deadline is the end of the lease as the node's index had it. It can
+	// move both ways. Source: operator API (the deadline annotation),
+	// sandboxd API (deadline).
+	// +optional
+	Deadline *metav1.Time `json:"deadline,omitempty"`
+}
