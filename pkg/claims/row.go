@@ -89,6 +89,12 @@ func (r Row) AdoptableBy(h Holder) bool {
 	}
 }
 
+// HeldBy reports whether the row already says all there is to say of h.
+func (r Row) HeldBy(h Holder) bool {
+	same := r.Controller == h.Controller || (r.Controller != nil && h.Controller != nil && *r.Controller == *h.Controller)
+	return same && r.PodUID == h.PodUID && r.Authority == h.authority() && r.Owner == nil
+}
+
 // Expired reports whether the cached lease has passed. The cache is not
 // authoritative: only the node can say that the sandbox is gone.
 func (r Row) Expired(now time.Time) bool {

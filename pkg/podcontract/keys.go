@@ -32,8 +32,10 @@ const (
 	TaintValue = "sandboxd"
 )
 
-// Reasons of a Pod status that this provider ends a Pod with.
+// Reasons of a Pod status. All but ReasonAwaitingClaim end the Pod.
 const (
+	// ReasonAwaitingClaim: the Pod has no sandbox yet; the message says why.
+	ReasonAwaitingClaim = "AwaitingSandbox"
 	// ReasonLeaseExpired: the lease passed and the node confirmed that the
 	// sandbox is gone.
 	ReasonLeaseExpired = "SandboxLeaseExpired"

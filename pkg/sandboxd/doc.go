@@ -14,8 +14,8 @@
 //     every request, or quote a credential.
 //   - Each call has a deadline of its own. A claim may block for as long as a
 //     cold boot takes, so its deadline is longer than that of the others.
-//   - Only [Client.Gone] says that a sandbox no longer exists. A release that
-//     answers 404 does not: sandboxd answers the same for a wrong token.
+//   - A release that answers 404 does not say that the sandbox is gone:
+//     sandboxd answers the same for a wrong token. Only its index tells.
 //
 // The API is described by the sandboxd API document of the contract.
 package sandboxd

@@ -7,7 +7,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 )
 
 // List returns every sandbox the node holds. An answer without a list, or
@@ -43,25 +42,6 @@ func (cl *Client) Get(ctx context.Context, id string) (Sandbox, error) {
 		return Sandbox{}, unreadable(c.op, http.StatusOK)
 	}
 	return s, nil
-}
-
-// Gone reports whether the node no longer holds the sandbox. It answers true
-// only when the single read says that the id is unknown and a complete
-// listing, read after it, lacks it too: a 404 for one path is also what a proxy
-// or a daemon without that route would say. A query that failed is an error,
-// never an absence (architecture).
-//
-// A daemon that has just restarted may still be rebuilding its index, so a
-// caller for whom being wrong is costly asks again after a while.
-func (cl *Client) Gone(ctx context.Context, id string) (bool, error) {
-	if _, err := cl.Get(ctx, id); ClassOf(err) != NotFound {
-		return false, err
-	}
-	all, err := cl.List(ctx)
-	if err != nil {
-		return false, err
-	}
-	return !slices.ContainsFunc(all, func(s Sandbox) bool { return s.ID == id }), nil
 }
 
 // Info returns the node's pools and counts.

@@ -11,7 +11,7 @@ import (
 
 // Release destroys the sandbox with its own token. A nil error means that
 // sandboxd confirmed it. An error of class [NotFound] means that the id is
-// unknown or that the token is wrong; [Client.Gone] tells the two apart.
+// unknown or that the token is wrong; the node's index tells the two apart.
 func (cl *Client) Release(ctx context.Context, id string, token Token) error {
 	return cl.do(ctx, call{
 		op:     "release",

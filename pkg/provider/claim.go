@@ -1,0 +1,124 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// claim takes a new sandbox for the Pod and makes it durable, in place of the
+// claim displaced, which then goes to the release queue. A claim that cannot
+// be made durable is given back.
+func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
+	req, err := podcontract.ClaimRequest(pod)
+	if err != nil {
+		return err
+	}
+	if err := p.capacity.check(time.Now()); err != nil {
+		return err
+	}
+	// A claim is not abandoned half-way when the daemon stops: sandboxd would
+	// have made a VM whose token nobody received.
+	ctx = context.WithoutCancel(ctx)
+	got, err := p.sandboxd.Claim(ctx, req)
+	p.capacity.observe(err, time.Now())
+	if got.ID == "" {
+		if sandboxd.ClassOf(err) == sandboxd.Unreachable {
+			klog.FromContext(ctx).Error(err, "the outcome of a claim is unknown; a sandbox made for it carries this claim_ref and ends with its lease", "claimRef", req.ClaimRef)
+		}
+		return err
+	}
+	key := podcontract.Key(pod)
+	if addErr := p.table.Add(key, claims.NewRow(got, holderOf(pod), time.Now()), displaced); addErr != nil {
+		return p.strand(ctx, pod, addErr)
+	}
+	if displaced != nil {
+		p.wakeReleases()
+	}
+	if err != nil {
+		// The answer named a sandbox and no address to reach it by.
+		return errors.Join(err, p.withdraw(key, got.ID))
+	}
+	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
+	p.rechecks.forget(key)
+	p.pods.track(pod)
+	return nil
+}
+
+// strand gives back a claim whose write did not land. When that fails too, Pod
+// and credential are kept, and UpdatePod returns the claim before it takes a
+// new one (Pod contract).
+func (p *Provider) strand(ctx context.Context, pod *corev1.Pod, addErr error) error {
+	c, held := p.table.Get(podcontract.Key(pod))
+	if !held || c.State != claims.Tentative {
+		return notDurable(addErr)
+	}
+	if err := p.giveBack(ctx, c); err != nil {
+		klog.FromContext(ctx).Error(err, "a claim could neither be recorded nor given back; keeping its credential", "claim", c.ID)
+		p.pods.track(pod)
+	}
+	return notDurable(addErr)
+}
+
+// giveBack returns a tentative claim, which never served anybody, and forgets
+// it once the node has confirmed.
+func (p *Provider) giveBack(ctx context.Context, c claims.Claim) error {
+	gone, err := p.destroy(ctx, c)
+	if err != nil {
+		return fmt.Errorf("give a sandbox back: %w", err)
+	}
+	if !gone {
+		return errAwaitingRelease
+	}
+	klog.FromContext(ctx).Info("gave a sandbox back whose claim could not be recorded", "claim", c.ID)
+	p.forget(ctx, c)
+	return nil
+}
+
+// errAwaitingRelease keeps a claim until the node is sure that it is gone.
+var errAwaitingRelease = errors.New("waiting for sandboxd to confirm that a sandbox given back is gone")
+
+// notDurable wraps a table error for the Pod's event.
+func notDurable(err error) error {
+	return fmt.Errorf("the claims table could not be written; free space or fix the permissions of the state directory: %w", err)
+}
+
+// capacityGate holds claims back for as long as sandboxd asked the node to
+// stay away, so that a Pod waits its turn without a request of its own. The
+// zero value is open.
+type capacityGate struct {
+	mu     sync.Mutex
+	closed time.Time
+}
+
+func (g *capacityGate) check(now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if wait := g.closed.Sub(now); wait > 0 {
+		return &sandboxd.Error{Op: "claim", Class: sandboxd.NoCapacity, Status: 429, Wait: wait}
+	}
+	return nil
+}
+
+// observe closes the gate when a claim was answered with a wait.
+func (g *capacityGate) observe(err error, now time.Time) {
+	var e *sandboxd.Error
+	if !errors.As(err, &e) || e.Class != sandboxd.NoCapacity || e.Wait == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = now.Add(e.Wait)
+}

@@ -1,0 +1,184 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// CreatePod serves a Pod: by the claim it holds already, by adopting the one
+// that its authority left, or by a new one. Nil means that the Pod is served,
+// or that it is tracked and will be once the node vouches for its claim. On
+// error no claim counts, and virtual-kubelet tries again.
+func (p *Provider) CreatePod(ctx context.Context, pod *corev1.Pod) error {
+	defer p.keys.lock(podcontract.Key(pod))()
+	return p.serve(podContext(ctx, pod), pod)
+}
+
+// serve is CreatePod with the key held.
+func (p *Provider) serve(ctx context.Context, pod *corev1.Pod) error {
+	err := p.serveClaim(ctx, pod)
+	if errors.Is(err, errAwaitingNode) {
+		// Failing the create would have virtual-kubelet overwrite the status
+		// of a Pod that is probably running. It stays as it is until the
+		// verification loop has an answer.
+		klog.FromContext(ctx).Info("pod waits for sandboxd to vouch for its claim")
+		p.pods.track(pod)
+		return nil
+	}
+	if err != nil {
+		if c, held := p.table.Get(podcontract.Key(pod)); !held || c.State != claims.Tentative {
+			p.pods.drop(podcontract.Key(pod))
+		}
+		return err
+	}
+	p.touch(podcontract.Key(pod))
+	return nil
+}
+
+// serveClaim finds or makes the Pod's claim and tracks the Pod.
+func (p *Provider) serveClaim(ctx context.Context, pod *corev1.Pod) error {
+	key, holder := podcontract.Key(pod), holderOf(pod)
+	if err := podcontract.CheckRuntime(pod); err != nil {
+		return err
+	}
+	c, held := p.table.Get(key)
+	switch {
+	case !held:
+		return p.serveNew(ctx, pod, nil)
+	case c.State == claims.Tentative:
+		if err := p.giveBack(ctx, c); err != nil {
+			p.pods.track(pod)
+			return err
+		}
+		return p.serveNew(ctx, pod, nil)
+	case !c.AdoptableBy(holder):
+		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
+		return p.serveNew(ctx, pod, &c)
+	case c.State == claims.Quarantined:
+		return errAwaitingNode
+	case c.Expired(time.Now()):
+		return p.serveExpired(ctx, pod, c)
+	default:
+		return p.adopt(ctx, pod, c)
+	}
+}
+
+// adopt binds an existing claim to the Pod: the same VM, no second claim.
+func (p *Provider) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
+	if holder := holderOf(pod); !c.HeldBy(holder) || c.State != claims.Bound {
+		err := p.table.Bind(c.Key, c.ID, holder)
+		if err != nil && c.PodUID != pod.UID {
+			return notDurable(err)
+		}
+		if err != nil {
+			// The Pod holds the claim by the file as it is. Failing here
+			// would take a running Pod down because a disk is full.
+			klog.FromContext(ctx).Error(err, "what changed about the pod's owner is not in the claims file yet", "claim", c.ID)
+		}
+	}
+	if c.PodUID != pod.UID || c.State == claims.Preserved {
+		klog.FromContext(ctx).Info("pod adopted its claim", "claim", c.ID, "previousPodUID", c.PodUID)
+	}
+	p.rechecks.forget(c.Key)
+	p.pods.track(pod)
+	return nil
+}
+
+// serveExpired decides over a claim whose cached lease has passed. The node is
+// asked first: leases move (architecture, "Leases").
+func (p *Provider) serveExpired(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
+	gone, err := p.confirmGone(ctx, c.ID)
+	switch {
+	case err != nil:
+		return errAwaitingNode
+	case !gone:
+		return p.adopt(ctx, pod, c)
+	case c.PodUID == pod.UID:
+		p.pods.track(pod)
+		p.endPod(ctx, c, podcontract.ReasonLeaseExpired, messageLeaseExpired)
+		return nil
+	default:
+		if err := p.table.Forget(c.Key, c.ID); err != nil {
+			return notDurable(err)
+		}
+		return p.serveNew(ctx, pod, nil)
+	}
+}
+
+// serveNew claims a new sandbox, unless the Pod has been published as running
+// on one that this node has no claim for: a VM that was lost must not be
+// replaced under the same Pod without a word.
+func (p *Provider) serveNew(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
+	if id := podcontract.PublishedClaim(pod); id != "" {
+		return p.serveLost(ctx, pod, id)
+	}
+	return p.claim(ctx, pod, displaced)
+}
+
+// serveLost ends a Pod whose sandbox is confirmed gone.
+func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) error {
+	gone, err := p.confirmGone(ctx, id)
+	if err != nil {
+		return errAwaitingNode
+	}
+	if !gone {
+		klog.FromContext(ctx).Error(nil, "a sandbox of this pod is alive and its release credential is not in the claims table; it runs until its lease ends", "claim", id)
+		return errNoCredential
+	}
+	p.pods.track(pod)
+	b := podcontract.Binding{ClaimID: id, Address: pod.Status.PodIP, ClaimedAt: startOf(pod)}
+	p.pods.end(podcontract.Key(pod), ending{binding: b, reason: podcontract.ReasonLost, message: messageLost, at: time.Now()})
+	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
+	return nil
+}
+
+const (
+	messageLeaseExpired = "the lease of the sandbox ended and the node has destroyed it"
+	messageLost         = "the node no longer holds the sandbox that this pod ran on"
+)
+
+var (
+	// errAwaitingNode means that only sandboxd can tell, and that it has not.
+	errAwaitingNode = errors.New("waiting for sandboxd to say whether it still holds the sandbox")
+	errNoCredential = errors.New("the node still runs a sandbox for this pod, but its claims table does not hold the release credential; restore the table, or delete the sandbox on the node")
+)
+
+// holderOf is the Pod as the table knows holders.
+func holderOf(pod *corev1.Pod) claims.Holder {
+	return claims.Holder{PodUID: pod.UID, Controller: controllerOf(pod)}
+}
+
+// controllerOf is the Pod's controller owner; nil for a bare Pod.
+func controllerOf(pod *corev1.Pod) *claims.Owner {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return nil
+	}
+	return &claims.Owner{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: ref.UID}
+}
+
+func startOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// podContext names the Pod in whatever is logged under the context.
+func podContext(ctx context.Context, pod *corev1.Pod) context.Context {
+	return klog.NewContext(ctx, klog.FromContext(ctx).WithValues("pod", klog.KObj(pod), "podUID", pod.UID))
+}
+
+var _ Sandboxd = (*sandboxd.Client)(nil)

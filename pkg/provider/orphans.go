@@ -1,0 +1,106 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// finding is what the orphan scan says of one sandbox or claim.
+type finding string
+
+const (
+	// orphan: the node holds a sandbox that no claim of this table is bound
+	// to and that names no claim_ref.
+	orphan finding = "possible orphan: a sandbox without a claim_ref is bound to no claim; it is retained"
+	// external: claimed by somebody else against the same node.
+	external finding = "external claim: a sandbox with a claim_ref is bound to no claim here; it is retained"
+	// lostAnswer: its claim_ref is a Pod that holds another sandbox.
+	lostAnswer finding = "stray claim: a sandbox names a pod that holds another one, as after a claim whose answer was lost; it is retained"
+	// stale: a claim whose sandbox the node does not list.
+	stale finding = "stale claim: the node does not list its sandbox"
+)
+
+// orphanScan compares the node's index with the table. It only reports:
+// background reconciliation cannot prove what a user wants (architecture,
+// "Audit-only orphan scan"). Each finding is logged when it comes and when it
+// goes.
+type orphanScan struct {
+	provider *Provider
+	last     map[string]finding // by sandbox id
+}
+
+// pass is one comparison. A list that failed is not an empty list: the whole
+// pass is skipped.
+func (o *orphanScan) pass(ctx context.Context) {
+	logger := klog.FromContext(ctx)
+	// The table is read on both sides of the listing: a claim made or
+	// released meanwhile is neither an orphan nor stale.
+	before := o.provider.claimIDs()
+	l, err := o.provider.list(ctx)
+	if err != nil {
+		logger.V(2).Info("orphan scan skipped: sandboxd cannot be listed", "err", err)
+		return
+	}
+	after := o.provider.claimIDs()
+	found := compare(l, before, after)
+	for id, f := range found {
+		if o.last[id] != f {
+			logger.Info("orphan scan: "+string(f), "claim", id, "claimRef", l[id].ClaimRef, "deadline", l[id].Deadline)
+		}
+	}
+	for id, f := range o.last {
+		if _, still := found[id]; !still {
+			logger.Info("orphan scan: no longer so", "claim", id, "was", string(f))
+		}
+	}
+	o.last = found
+}
+
+// claimIDs is every claim of the table, by sandbox id.
+func (p *Provider) claimIDs() map[string]claims.Claim {
+	out := map[string]claims.Claim{}
+	for _, c := range append(p.table.List(), p.table.Releasing()...) {
+		out[c.ID] = c
+	}
+	return out
+}
+
+func compare(l listing, before, after map[string]claims.Claim) map[string]finding {
+	found := map[string]finding{}
+	keys := map[string]bool{}
+	for id, c := range after {
+		keys[c.Key] = true
+		_, known := before[id]
+		if _, listed := l[id]; known && !listed {
+			found[id] = stale
+		}
+	}
+	for id, s := range l {
+		if _, ours := after[id]; ours {
+			continue
+		}
+		if _, ours := before[id]; ours {
+			continue
+		}
+		found[id] = classify(s, keys)
+	}
+	return found
+}
+
+func classify(s sandboxd.Sandbox, keys map[string]bool) finding {
+	switch {
+	case s.ClaimRef == "":
+		return orphan
+	case keys[s.ClaimRef]:
+		return lostAnswer
+	default:
+		return external
+	}
+}

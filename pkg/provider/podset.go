@@ -1,0 +1,94 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// tracked is a Pod that this provider serves, or will once the node vouches
+// for its claim.
+type tracked struct {
+	pod *corev1.Pod
+	// end is set once the Pod's sandbox is confirmed gone; the Pod is over.
+	end *ending
+	// waiting says why the Pod has no claim yet, where virtual-kubelet does
+	// not know; empty while the node has not said anything about its claim.
+	waiting string
+}
+
+// ending is how a Pod ended.
+type ending struct {
+	binding podcontract.Binding
+	reason  string
+	message string
+	at      time.Time
+}
+
+// podSet is the Pods being served, by key. The zero value is ready.
+type podSet struct {
+	mu   sync.RWMutex
+	pods map[string]tracked
+}
+
+func (s *podSet) get(key string) (tracked, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	t, ok := s.pods[key]
+	return t, ok
+}
+
+// track remembers the newest object of a Pod, and drops how an older Pod of
+// that name ended.
+func (s *podSet) track(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pods == nil {
+		s.pods = map[string]tracked{}
+	}
+	t := s.pods[podcontract.Key(pod)]
+	if t.pod == nil || t.pod.UID != pod.UID {
+		t = tracked{}
+	}
+	t.pod, t.waiting = pod.DeepCopy(), ""
+	s.pods[podcontract.Key(pod)] = t
+}
+
+func (s *podSet) end(key string, e ending) {
+	s.update(key, func(t *tracked) { t.end = &e })
+}
+
+func (s *podSet) wait(key, message string) {
+	s.update(key, func(t *tracked) { t.waiting = message })
+}
+
+func (s *podSet) update(key string, apply func(*tracked)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, ok := s.pods[key]; ok {
+		apply(&t)
+		s.pods[key] = t
+	}
+}
+
+func (s *podSet) drop(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pods, key)
+}
+
+func (s *podSet) all() []tracked {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]tracked, 0, len(s.pods))
+	for _, t := range s.pods {
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// Sandboxd is what the provider asks of the node's daemon.
+type Sandboxd interface {
+	Claim(context.Context, sandboxd.ClaimRequest) (sandboxd.Claim, error)
+	Release(ctx context.Context, id string, token sandboxd.Token) error
+	List(context.Context) ([]sandboxd.Sandbox, error)
+	Get(ctx context.Context, id string) (sandboxd.Sandbox, error)
+	Info(context.Context) (sandboxd.Info, error)
+}
+
+// Owners judges what may be destroyed.
+type Owners interface {
+	Owner(ctx context.Context, namespace string, o claims.Owner) ownership.Decision
+	Pod(ctx context.Context, namespace, name string, uid types.UID) ownership.Decision
+}
+
+// Config is what a [Provider] is made from. Every field but
+// OrphanScanInterval is required.
+type Config struct {
+	Table    *claims.Table
+	Sandboxd Sandboxd
+	Owners   Owners
+	// Pods is a cache of the Pods bound to the virtual node; what it returns
+	// belongs to the caller.
+	Pods corev1listers.PodLister
+	// PodsSynced reports whether Pods has seen a whole list.
+	PodsSynced func() bool
+	// PodClient removes Pods whose deletion is settled.
+	PodClient corev1client.PodsGetter
+	// OrphanScanInterval is the audit's cadence; 0 switches it off.
+	OrphanScanInterval time.Duration
+}
+
+// Provider implements virtual-kubelet's PodLifecycleHandler and PodNotifier.
+type Provider struct {
+	table      *claims.Table
+	sandboxd   Sandboxd
+	owners     Owners
+	lister     corev1listers.PodLister
+	podsSynced func() bool
+	podClient  corev1client.PodsGetter
+	scanEvery  time.Duration
+
+	keys     keyLocks
+	pods     podSet
+	absences absences
+	capacity capacityGate
+	rechecks rechecks
+	reach    reachability
+
+	// changed has the keys of Pods whose status is to be published.
+	changed workqueue.TypedInterface[string]
+	// withdrawn wakes the release loop.
+	withdrawn chan struct{}
+	publish   atomic.Pointer[func(*corev1.Pod)]
+}
+
+// New checks the configuration and returns a Provider. Its loops start with
+// [Provider.Run].
+func New(c Config) (*Provider, error) {
+	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.PodClient == nil {
+		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced and client fields are all required")
+	}
+	return &Provider{
+		table:      c.Table,
+		sandboxd:   c.Sandboxd,
+		owners:     c.Owners,
+		lister:     c.Pods,
+		podsSynced: c.PodsSynced,
+		podClient:  c.PodClient,
+		scanEvery:  c.OrphanScanInterval,
+		changed:    workqueue.NewTyped[string](),
+		withdrawn:  make(chan struct{}, 1),
+	}, nil
+}

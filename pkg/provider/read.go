@@ -1,0 +1,88 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+
+	"github.com/virtual-kubelet/virtual-kubelet/errdefs"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// GetPod returns the Pod with its synthetic status, from memory. A Pod whose
+// successor of the same name is already in the cache is not found: answering
+// with the old generation would let virtual-kubelet take the new one for
+// served.
+func (p *Provider) GetPod(_ context.Context, namespace, name string) (*corev1.Pod, error) {
+	t, ok := p.pods.get(namespace + "/" + name)
+	if !ok {
+		return nil, errdefs.NotFoundf("pod %s/%s is not served by this node", namespace, name)
+	}
+	if current, err := p.lister.Pods(namespace).Get(name); err == nil && current.UID != t.pod.UID {
+		return nil, errdefs.NotFoundf("pod %s/%s of that generation is not served by this node", namespace, name)
+	}
+	return p.view(t), nil
+}
+
+// GetPodStatus returns the synthetic status of a Pod, from memory.
+func (p *Provider) GetPodStatus(ctx context.Context, namespace, name string) (*corev1.PodStatus, error) {
+	pod, err := p.GetPod(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return &pod.Status, nil
+}
+
+// GetPods returns every Pod being served, from memory.
+func (p *Provider) GetPods(context.Context) ([]*corev1.Pod, error) {
+	var out []*corev1.Pod
+	for _, t := range p.pods.all() {
+		out = append(out, p.view(t))
+	}
+	return out, nil
+}
+
+// view is the Pod as this provider publishes it: the newest object, the status
+// that the table gives it now, and the claim id.
+func (p *Provider) view(t tracked) *corev1.Pod {
+	pod := t.pod.DeepCopy()
+	// The library would delete the Pod in the API if it saw this set.
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, nil
+	c, held := p.table.Get(podcontract.Key(pod))
+	held = held && c.PodUID == pod.UID
+	switch {
+	case t.end != nil:
+		e := t.end
+		pod.Status = podcontract.FailedStatus(pod, e.binding, e.reason, e.message, e.at)
+		annotate(pod, e.binding.ClaimID)
+	case held && c.State == claims.Bound:
+		pod.Status = podcontract.RunningStatus(pod, binding(c))
+		annotate(pod, c.ID)
+	case held && c.State == claims.Tentative:
+		// The id that the API lacks makes virtual-kubelet call UpdatePod,
+		// which returns the stranded claim (Pod contract).
+		pod.Status = podcontract.PendingStatus()
+		annotate(pod, c.ID)
+	default:
+		pod.Status = podcontract.PendingStatus()
+		if t.waiting != "" {
+			pod.Status.Reason, pod.Status.Message = podcontract.ReasonAwaitingClaim, t.waiting
+		}
+	}
+	return pod
+}
+
+func annotate(pod *corev1.Pod, claimID string) {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[podcontract.AnnotationClaimID] = claimID
+}
+
+func binding(c claims.Claim) podcontract.Binding {
+	return podcontract.Binding{ClaimID: c.ID, Address: c.Address, ClaimedAt: c.ClaimedAt}
+}

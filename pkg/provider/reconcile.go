@@ -1,0 +1,79 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// reconcile compares the Pods being served with the cache, and repairs what
+// virtual-kubelet does not: a deletion that reached it as a tombstone, a
+// successor that arrived as an update of its predecessor, a status that was
+// dropped.
+func (p *Provider) reconcile(ctx context.Context) {
+	if !p.podsSynced() {
+		return
+	}
+	for _, t := range p.pods.all() {
+		ctx := podContext(ctx, t.pod)
+		cached, err := p.lister.Pods(t.pod.Namespace).Get(t.pod.Name)
+		switch {
+		case apierrors.IsNotFound(err):
+			p.settleVanished(ctx, t.pod)
+		case err != nil:
+			klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
+		case cached.UID != t.pod.UID:
+			p.serveSuccessor(ctx, cached)
+		case !published(cached, p.view(t)):
+			p.touch(podcontract.Key(t.pod))
+		}
+	}
+}
+
+// settleVanished gives a Pod that the cache lacks the verdict of a deletion.
+// The owner is read either way, so a cache that is merely behind preserves.
+func (p *Provider) settleVanished(ctx context.Context, pod *corev1.Pod) {
+	defer p.keys.lock(podcontract.Key(pod))()
+	t, ok := p.pods.get(podcontract.Key(pod))
+	if !ok || t.pod.UID != pod.UID {
+		return
+	}
+	if _, err := p.lister.Pods(pod.Namespace).Get(pod.Name); !apierrors.IsNotFound(err) {
+		return
+	}
+	klog.FromContext(ctx).Info("pod vanished without a deletion being seen")
+	if err := p.settle(ctx, t.pod); err != nil {
+		klog.FromContext(ctx).Error(err, "a vanished pod is not settled yet; trying again")
+	}
+}
+
+// serveSuccessor serves a Pod that took a served Pod's name.
+func (p *Provider) serveSuccessor(ctx context.Context, pod *corev1.Pod) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+		return
+	}
+	if err := p.UpdatePod(ctx, pod); err != nil {
+		klog.FromContext(ctx).Error(err, "the successor of a served pod has no claim yet; trying again", "successorUID", pod.UID)
+	}
+}
+
+// published reports whether the API shows what this provider says of the Pod.
+// Conditions and fields that others own are not compared.
+func published(api, ours *corev1.Pod) bool {
+	if !says(ours) {
+		return true
+	}
+	return api.Status.Phase == ours.Status.Phase &&
+		api.Status.Reason == ours.Status.Reason &&
+		api.Status.PodIP == ours.Status.PodIP &&
+		api.Annotations[podcontract.AnnotationClaimID] == ours.Annotations[podcontract.AnnotationClaimID] &&
+		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.Status.ContainerStatuses)
+}

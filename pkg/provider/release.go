@@ -1,0 +1,61 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// destroy asks sandboxd to destroy a sandbox whose release is authorised.
+// gone is true when the node has confirmed that it no longer exists. Neither
+// gone nor an error means that the node does not know the id just now, which
+// is not sure yet: a 404 is also the answer to a wrong token.
+func (p *Provider) destroy(ctx context.Context, c claims.Claim) (gone bool, err error) {
+	ctx = context.WithoutCancel(ctx)
+	err = p.sandboxd.Release(ctx, c.ID, c.Token)
+	if err == nil {
+		return true, nil
+	}
+	if sandboxd.ClassOf(err) != sandboxd.NotFound {
+		return false, err
+	}
+	gone, goneErr := p.confirmGone(ctx, c.ID)
+	if errors.Is(goneErr, errNotSure) {
+		return false, nil
+	}
+	if goneErr != nil {
+		return false, goneErr
+	}
+	if !gone {
+		klog.FromContext(ctx).Error(err, "sandboxd refuses the release token of a sandbox that it still lists; destroy it on the node if it does not end with its lease", "claim", c.ID)
+		return false, err
+	}
+	return true, nil
+}
+
+// forget drops a claim that the node has confirmed gone. A write that fails is
+// no error for the caller: the row comes back at the next start at worst, and
+// converges on the node's 404.
+func (p *Provider) forget(ctx context.Context, c claims.Claim) {
+	p.absences.forget(c.ID)
+	p.rechecks.forget(c.Key)
+	if err := p.table.Forget(c.Key, c.ID); err != nil {
+		klog.FromContext(ctx).Error(err, "a released claim is still in the claims file; it is written again later", "claim", c.ID)
+	}
+}
+
+// withdraw hands a claim whose release is authorised to the release queue.
+func (p *Provider) withdraw(key, id string) error {
+	if err := p.table.Withdraw(key, id); err != nil {
+		return notDurable(err)
+	}
+	p.wakeReleases()
+	return nil
+}

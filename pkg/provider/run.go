@@ -1,0 +1,48 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+)
+
+// How often each loop looks. All loops are jittered by a tenth, so that the
+// nodes of a cluster do not act in step.
+const (
+	verifyEvery    = 5 * time.Second
+	leasesEvery    = 10 * time.Second
+	recheckEvery   = 5 * time.Second
+	releasesEvery  = 10 * time.Second
+	reconcileEvery = 30 * time.Second
+	healthEvery    = 10 * time.Second
+	jitter         = 0.1
+)
+
+// Run publishes statuses and runs the loops until ctx ends, and returns when
+// all of them have stopped. The Pod cache may still be filling: what depends
+// on it waits.
+func (p *Provider) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	loop := func(name string, every time.Duration, pass func(context.Context)) {
+		ctx := klog.NewContext(ctx, klog.FromContext(ctx).WithName(name))
+		wg.Go(func() { wait.JitterUntilWithContext(ctx, pass, every, jitter, true) })
+	}
+	wg.Go(func() { p.publishLoop(ctx) })
+	wg.Go(func() { p.releaseLoop(klog.NewContext(ctx, klog.FromContext(ctx).WithName("releases"))) })
+	loop("verify", verifyEvery, p.verify)
+	loop("leases", leasesEvery, p.watchLeases)
+	loop("recheck", recheckEvery, p.recheckOwners)
+	loop("reconcile", reconcileEvery, p.reconcile)
+	loop("health", healthEvery, p.watchReach)
+	if p.scanEvery > 0 {
+		scan := &orphanScan{provider: p}
+		loop("orphans", p.scanEvery, scan.pass)
+	}
+	wg.Wait()
+}
