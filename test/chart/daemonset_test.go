@@ -1,0 +1,136 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+func TestPodIsWhatTheHostNeeds(t *testing.T) {
+	rendered := render(t, install{})
+	spec, c := podSpec(t, rendered), container(t, rendered)
+	directoryOrCreate := corev1.HostPathDirectoryOrCreate
+	check(t, "hostNetwork", true, spec.HostNetwork)
+	check(t, "dnsPolicy", corev1.DNSClusterFirstWithHostNet, spec.DNSPolicy)
+	check(t, "priorityClassName", "system-node-critical", spec.PriorityClassName)
+	check(t, "terminationGracePeriodSeconds", 90, *spec.TerminationGracePeriodSeconds)
+	check(t, "terminationMessagePolicy", corev1.TerminationMessageFallbackToLogsOnError, c.TerminationMessagePolicy)
+	check(t, "default container", "vk-sandbox", daemonSet(t, rendered).Spec.Template.Annotations["kubectl.kubernetes.io/default-container"])
+	check(t, "volumes", []corev1.Volume{{Name: "state", VolumeSource: corev1.VolumeSource{
+		HostPath: &corev1.HostPathVolumeSource{Path: "/var/lib/vk-sandbox", Type: &directoryOrCreate},
+	}}}, spec.Volumes)
+	check(t, "volume mounts", []corev1.VolumeMount{{Name: "state", MountPath: "/var/lib/vk-sandbox"}}, c.VolumeMounts)
+	check(t, "ports", []corev1.ContainerPort{{
+		Name: "kubelet-api", ContainerPort: 10260, HostPort: 10260, Protocol: corev1.ProtocolTCP,
+	}}, c.Ports)
+}
+
+func check[T any](t *testing.T, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// A table that is moved must be mounted where the daemon looks for it.
+func TestStateDirectoryFollowsThePath(t *testing.T) {
+	rendered := render(t, install{values: `state: {path: /srv/a/b/table.json}`})
+	check(t, "hostPath", "/srv/a/b", podSpec(t, rendered).Volumes[0].HostPath.Path)
+	check(t, "mountPath", "/srv/a/b", container(t, rendered).VolumeMounts[0].MountPath)
+}
+
+// The baseline that hostNetwork, hostPath and root leave possible.
+func TestSecurityContext(t *testing.T) {
+	rendered := render(t, install{})
+	yes, no, root := true, false, int64(0)
+	check(t, "Pod", &corev1.PodSecurityContext{
+		RunAsUser: &root, RunAsGroup: &root,
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}, podSpec(t, rendered).SecurityContext)
+	check(t, "container", &corev1.SecurityContext{
+		AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes,
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}, container(t, rendered).SecurityContext)
+}
+
+func TestProbes(t *testing.T) {
+	tests := map[string]struct{ values, host, port string }{
+		"alone":              {host: "127.0.0.1", port: "10260"},
+		"other port":         {values: `listenAddr: ":10999"`, host: "127.0.0.1", port: "10999"},
+		"all IPv4 addresses": {values: `listenAddr: "0.0.0.0:10999"`, host: "127.0.0.1", port: "10999"},
+		"all addresses":      {values: `listenAddr: "[::]:10999"`, host: "127.0.0.1", port: "10999"},
+		"one address":        {values: `listenAddr: "192.0.2.7:10999"`, host: "192.0.2.7", port: "10999"},
+		"one IPv6 address":   {values: `listenAddr: "[2001:db8::7]:10999"`, host: "2001:db8::7", port: "10999"},
+		// Without a host the kubelet asks the Pod's address, which is the host's.
+		"host's address": {values: `listenAddr: "$(VK_NODE_IP):10999"`, host: "", port: "10999"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := container(t, render(t, install{values: test.values}))
+			for path, probe := range map[string][]*corev1.Probe{
+				"/healthz": {c.StartupProbe, c.LivenessProbe}, "/readyz": {c.ReadinessProbe},
+			} {
+				for _, p := range probe {
+					check(t, "probe", &corev1.HTTPGetAction{
+						Path: path, Host: test.host, Port: intstr.Parse(test.port), Scheme: corev1.URISchemeHTTPS,
+					}, p.HTTPGet)
+				}
+			}
+			check(t, "declared port", intstr.Parse(test.port).IntVal, c.Ports[0].ContainerPort)
+		})
+	}
+}
+
+// The daemon may have to wait for its predecessor, which has 90 s to end.
+func TestStartupProbeOutlastsThePredecessor(t *testing.T) {
+	rendered := render(t, install{})
+	probe := container(t, rendered).StartupProbe
+	patience := int64(probe.PeriodSeconds * probe.FailureThreshold)
+	if grace := *podSpec(t, rendered).TerminationGracePeriodSeconds; patience < 2*grace {
+		t.Errorf("startup probe gives up after %d s; the predecessor may take %d s to end", patience, grace)
+	}
+}
+
+func TestUpdateStrategy(t *testing.T) {
+	zero, one, quarter := intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("25%")
+	rolling := func(unavailable intstr.IntOrString) appsv1.DaemonSetUpdateStrategy {
+		return appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{
+			MaxUnavailable: &unavailable, MaxSurge: &zero,
+		}}
+	}
+	tests := map[string]struct {
+		values string
+		want   appsv1.DaemonSetUpdateStrategy
+	}{
+		"alone":    {want: rolling(one)},
+		"quarter":  {values: `updateStrategy: {rollingUpdate: {maxUnavailable: 25%}}`, want: rolling(quarter)},
+		"OnDelete": {values: `updateStrategy: {type: OnDelete}`, want: appsv1.DaemonSetUpdateStrategy{Type: appsv1.OnDeleteDaemonSetStrategyType}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			check(t, "updateStrategy", test.want, daemonSet(t, render(t, install{values: test.values})).Spec.UpdateStrategy)
+		})
+	}
+}
+
+func TestImage(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a1", 32)
+	tests := map[string]struct{ values, want string }{
+		"alone":           {want: "ghcr.io/cocoonstack/vk-sandbox:" + loadChart(t).AppVersion()},
+		"tag":             {values: `image: {repository: r/i, tag: v9}`, want: "r/i:v9"},
+		"digest wins":     {values: `image: {repository: r/i, tag: v9, digest: "` + digest + `"}`, want: "r/i@" + digest},
+		"numeric-ish tag": {values: `image: {repository: r/i, tag: "20260101"}`, want: "r/i:20260101"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			check(t, "image", test.want, container(t, render(t, install{values: test.values})).Image)
+		})
+	}
+}
