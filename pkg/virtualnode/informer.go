@@ -1,0 +1,65 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/informers"
+	corev1informers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+// podResync makes the pod controller compare what it last published with the
+// API server's copy. Above zero it heals a status that was dropped because it
+// was notified before the Pod was known.
+const podResync = time.Minute
+
+// PodInformer watches the Pods bound to one node. It is built before the
+// provider, which reads its lister, and started by [VirtualNode.Run].
+type PodInformer struct {
+	factory  informers.SharedInformerFactory
+	informer corev1informers.PodInformer
+}
+
+// NewPodInformer returns the informer of the Pods bound to nodeName. Nothing
+// is requested yet.
+func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, podResync,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodeName).String()
+		}),
+		// Managed fields are as large as the rest, and each status write moves
+		// their times, which the library would take for a change of the Pod.
+		informers.WithTransform(stripManagedFields),
+	)
+	p := &PodInformer{factory: factory, informer: factory.Core().V1().Pods()}
+	p.informer.Informer() // made known to the factory, so that it is started
+	return p
+}
+
+// Lister lists the node's Pods from the cache. Every Pod is the caller's own
+// copy. Before the cache has synced, a Pod that is not listed may still exist.
+func (p *PodInformer) Lister() corev1listers.PodLister { return copyingLister{p.informer.Lister()} }
+
+// HasSynced reports whether the cache has seen all of the node's Pods.
+func (p *PodInformer) HasSynced() bool { return p.informer.Informer().HasSynced() }
+
+// Informer returns the shared informer, whose objects must not be changed.
+// With Lister it makes PodInformer an informer as the pod controller wants it.
+func (p *PodInformer) Informer() cache.SharedIndexInformer { return p.informer.Informer() }
+
+var _ corev1informers.PodInformer = (*PodInformer)(nil)
+
+func stripManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
+}

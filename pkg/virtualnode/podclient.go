@@ -1,0 +1,110 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// recentWrites and recentFor bound what is remembered of our own writes
+	// until the watch brings them back: some seconds of the status queue at
+	// its default rate.
+	recentWrites = 512
+	recentFor    = time.Minute
+)
+
+// podsGetter gives the pod controller its Pod client. Only UpdateStatus is
+// ours; deletes pass through, the library's carry a UID precondition.
+type podsGetter struct {
+	corev1client.PodsGetter
+	published cache.MutationCache
+}
+
+// newPodsGetter wraps client. The published state of a Pod is the newer of the
+// informer's copy and the answer to our own last write. A patch against an
+// older copy could leave behind what that write had set: the ProviderFailed of
+// a create that succeeded at the second attempt, a moment later.
+func newPodsGetter(ctx context.Context, client corev1client.PodsGetter, pods *PodInformer) *podsGetter {
+	return &podsGetter{
+		PodsGetter: client,
+		published: cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.FromContext(ctx), pods.Informer().GetStore(),
+			cache.MutationCacheOptions{TTL: recentFor, MaxCacheSize: recentWrites}),
+	}
+}
+
+// Pods implements corev1client.PodsGetter.
+func (g *podsGetter) Pods(namespace string) corev1client.PodInterface {
+	return &podClient{PodInterface: g.PodsGetter.Pods(namespace), namespace: namespace, published: g.published}
+}
+
+type podClient struct {
+	corev1client.PodInterface
+	namespace string
+	published cache.MutationCache
+}
+
+// UpdateStatus publishes the status of pod, and its claim-id annotation, as a
+// patch of pods/status. The library's own way, a PUT of the whole Pod, would
+// revert labels, annotations and finalizers that others have set meanwhile.
+//
+// Nothing is sent, and no error returned, when nothing changed and when the
+// status has no Pod to go to: the Pod is gone, was replaced by another of the
+// same name, or has reached a terminal phase, which is never taken back.
+func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.UpdateOptions) (*corev1.Pod, error) {
+	logger := klog.FromContext(ctx).WithValues("pod", klog.KRef(c.namespace, pod.Name), "podUID", pod.UID)
+	object, exists, err := c.published.GetByKey(c.namespace + "/" + pod.Name)
+	if err != nil {
+		return nil, fmt.Errorf("look up the published pod: %w", err)
+	}
+	base, ok := object.(*corev1.Pod)
+	switch {
+	case !exists || !ok:
+		logger.V(2).Info("Status dropped: the Pod is gone")
+		return pod, nil
+	case base.UID != pod.UID:
+		logger.V(2).Info("Status dropped: the Pod was replaced", "currentUID", base.UID)
+		return pod, nil
+	case base.Status.Phase == corev1.PodFailed || base.Status.Phase == corev1.PodSucceeded:
+		logger.V(2).Info("Status dropped: the Pod has ended", "phase", base.Status.Phase)
+		return base, nil
+	}
+
+	patch, err := statusPatch(base, pod)
+	if err != nil {
+		return nil, err
+	}
+	if patch == nil {
+		return base, nil
+	}
+	patched, err := c.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	switch {
+	case apierrors.IsNotFound(err) || isUIDConflict(err):
+		logger.V(2).Info("Status dropped: the Pod is gone or was replaced", "err", err)
+		return pod, nil
+	case err != nil:
+		return nil, fmt.Errorf("patch the pod's status: %w", err)
+	}
+	c.published.Mutation(patched)
+	return patched, nil
+}
+
+// isUIDConflict tells a failed UID precondition from a write conflict, which
+// has the same code and is worth another attempt. The text is the API server's
+// only mark of the difference; if it ever changes, the attempt is repeated and
+// ends at the UID comparison above as soon as the watch has caught up.
+func isUIDConflict(err error) bool {
+	return apierrors.IsConflict(err) && strings.Contains(err.Error(), "UID in precondition")
+}

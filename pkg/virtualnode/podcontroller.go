@@ -1,0 +1,69 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/virtual-kubelet/virtual-kubelet/node"
+	"k8s.io/client-go/informers"
+)
+
+// podWorkers is the number of workers of each pod queue. A worker spends its
+// time waiting: for sandboxd, for the table's write, for the API server. The
+// number bounds how many creates a slow sandboxd can hold up at once, and how
+// many claims can share one durable write; it costs nothing while idle. The
+// rate is bounded elsewhere, by the queue and the client. Deletes and statuses
+// have workers of their own, so stuck creates hold up neither.
+const podWorkers = 32
+
+// newPodController builds the library's pod controller by hand. The ready-made
+// node of nodeutil always watches the cluster's Secrets, ConfigMaps and
+// Services; here those informers exist, because the constructor wants them,
+// but their factory is never started and downward API resolution is off. So
+// the account needs no right on any of the three.
+func newPodController(ctx context.Context, c *Config) (*node.PodController, error) {
+	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
+	recorder := c.Recorder
+	if c.DisablePodEvents {
+		recorder = warningsOnly{recorder}
+	}
+	retry := retryForever(c.Pods.Lister())
+	controller, err := node.NewPodController(node.PodControllerConfig{
+		PodClient:                 newPodsGetter(ctx, c.Client.CoreV1(), c.Pods),
+		PodInformer:               c.Pods,
+		EventRecorder:             recorder,
+		Provider:                  c.Provider,
+		ConfigMapInformer:         never.ConfigMaps(),
+		SecretInformer:            never.Secrets(),
+		ServiceInformer:           never.Services(),
+		SkipDownwardAPIResolution: true,
+
+		SyncPodsFromKubernetesRateLimiter:        newRateLimiter(c.QueueQPS, c.QueueBurst),
+		SyncPodsFromKubernetesShouldRetryFunc:    retry,
+		DeletePodsFromKubernetesRateLimiter:      newRateLimiter(c.QueueQPS, c.QueueBurst),
+		DeletePodsFromKubernetesShouldRetryFunc:  retry,
+		SyncPodStatusFromProviderRateLimiter:     newRateLimiter(c.QueueQPS, c.QueueBurst),
+		SyncPodStatusFromProviderShouldRetryFunc: retry,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("build the pod controller: %w", err)
+	}
+	return controller, nil
+}
+
+// runPods runs the pod controller until ctx ends.
+func runPods(ctx context.Context, controller *node.PodController) error {
+	err := controller.Run(ctx, podWorkers)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("run the pod controller: %w", err)
+	default:
+		return errors.New("the pod controller stopped by itself")
+	}
+}

@@ -1,0 +1,48 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+)
+
+// eventComponent names this daemon as the source of events.
+const eventComponent = "vk-sandbox"
+
+// NewRecorder returns a recorder that writes events to the API server, from
+// component vk-sandbox on host nodeName, and a function that stops it. Equal
+// events are aggregated by client-go, and lost while the API server is away.
+func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName string) (record.EventRecorder, func()) {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: eventComponent, Host: nodeName}), broadcaster.Shutdown
+}
+
+// warningsOnly drops Normal events (configuration, --disable-pod-events).
+type warningsOnly struct{ record.EventRecorder }
+
+func (r warningsOnly) Event(object runtime.Object, kind, reason, message string) {
+	if kind != corev1.EventTypeNormal {
+		r.EventRecorder.Event(object, kind, reason, message)
+	}
+}
+
+func (r warningsOnly) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	if kind != corev1.EventTypeNormal {
+		r.EventRecorder.Eventf(object, kind, reason, format, args...)
+	}
+}
+
+func (r warningsOnly) AnnotatedEventf(object runtime.Object, annotations map[string]string, kind, reason, format string, args ...any) {
+	if kind != corev1.EventTypeNormal {
+		r.EventRecorder.AnnotatedEventf(object, annotations, kind, reason, format, args...)
+	}
+}

@@ -1,0 +1,84 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/klog/v2"
+)
+
+// selfSignedFor is how long a self-signed certificate is valid. It is made
+// anew at every start and lives in memory only; ten years outlast any process.
+const selfSignedFor = 10 * 365 * 24 * time.Hour
+
+// Certificate returns the kubelet API's serving certificate (configuration).
+// When certFile and keyFile are both set and both are regular files, the pair
+// is loaded, and one that cannot be loaded is an error. Otherwise a certificate
+// is made, signed by itself, for the node's name, its IP if it has one, and
+// 127.0.0.1; the log says why.
+func Certificate(ctx context.Context, certFile, keyFile, nodeName string, nodeIP net.IP) (tls.Certificate, error) {
+	reason := unusable(certFile, keyFile)
+	if reason == "" {
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		if err != nil {
+			return tls.Certificate{}, fmt.Errorf("load the key pair of --tls-cert %q and --tls-key %q: %w", certFile, keyFile, err)
+		}
+		return pair, nil
+	}
+	klog.FromContext(ctx).Info("Serving a self-signed certificate", "reason", reason)
+
+	ips := []net.IP{net.IPv4(127, 0, 0, 1)}
+	if nodeIP != nil {
+		ips = append(ips, nodeIP)
+	}
+	certPEM, keyPEM, err := cert.GenerateSelfSignedCertKeyWithOptions(cert.SelfSignedCertKeyOptions{
+		Host: nodeName, AlternateIPs: ips, MaxAge: selfSignedFor,
+	})
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make a self-signed certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("read the self-signed certificate: %w", err)
+	}
+	return pair, nil
+}
+
+// unusable says why the files cannot be a key pair, or nothing when they can.
+// Links are followed: a mounted Secret is made of them.
+func unusable(certFile, keyFile string) string {
+	switch {
+	case certFile == "" && keyFile == "":
+		return "no certificate is configured"
+	case certFile == "":
+		return "--tls-key is set without --tls-cert"
+	case keyFile == "":
+		return "--tls-cert is set without --tls-key"
+	}
+	for _, f := range []string{certFile, keyFile} {
+		info, err := os.Stat(f)
+		if err != nil {
+			return err.Error()
+		}
+		if !info.Mode().IsRegular() {
+			return f + " is not a regular file"
+		}
+	}
+	return ""
+}
+
+func tlsConfig(pair tls.Certificate) *tls.Config {
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		MinVersion:   tls.VersionTLS12,
+		ClientAuth:   tls.NoClientCert,
+	}
+}

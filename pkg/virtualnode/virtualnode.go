@@ -1,0 +1,108 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
+	"github.com/virtual-kubelet/virtual-kubelet/log/klogv2"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+)
+
+// VirtualNode is one virtual node of a cluster.
+type VirtualNode struct {
+	config    Config
+	readiness readiness
+	podsReady chan struct{}
+}
+
+// New checks the configuration. Nothing is opened or sent before Run.
+func New(c Config) (*VirtualNode, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	return &VirtualNode{config: c, podsReady: make(chan struct{})}, nil
+}
+
+// PodsReady is closed once the node's Pods are known and handed to the
+// provider. Until then the lister cannot tell a lost Pod from an unknown one.
+func (v *VirtualNode) PodsReady() <-chan struct{} { return v.podsReady }
+
+// Run brings the node up as the package comment describes, and keeps it until
+// ctx ends; then it returns nil once everything it started has stopped. The
+// Node object stays, still Ready: a daemon that restarts must not have its Pods
+// evicted. An error means that the node cannot be served at all: the address
+// cannot be bound, the certificate not loaded, the name is another node's. Run
+// may be called once.
+func (v *VirtualNode) Run(ctx context.Context) error {
+	ctx = vklog.WithLogger(ctx, klogv2.New(nil))
+	c := &v.config
+
+	pair, err := Certificate(ctx, c.CertFile, c.KeyFile, c.NodeName, c.NodeIP)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.ListenAddr)
+	if err != nil {
+		return fmt.Errorf("listen for the kubelet API; is another virtual node using the address of --listen-addr? %w", err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	klog.FromContext(ctx).Info("Kubelet API is listening", "address", listener.Addr())
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serve(ctx, listener, pair, newRoutes(&v.readiness)) })
+	group.Go(func() error { return v.control(ctx, int32(port)) })
+	return group.Wait()
+}
+
+// control runs the controllers until ctx ends.
+func (v *VirtualNode) control(ctx context.Context, port int32) error {
+	c := &v.config
+	nodes := c.HeartbeatClient.CoreV1().Nodes()
+	published, err := claimIdentity(ctx, nodes, c.NodeName)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	desired := newNode(c, port, c.Sandboxd(), time.Now())
+	if published != nil {
+		keepTransitions(desired, published)
+		if err := restoreTaint(ctx, nodes, published); err != nil {
+			klog.FromContext(ctx).Error(err, "Ordinary workloads may be scheduled to this node")
+		}
+	}
+
+	pods, err := newPodController(ctx, c)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	c.Pods.factory.StartWithContext(ctx)
+	defer c.Pods.factory.Shutdown()
+	group.Go(func() error { return runPods(ctx, pods) })
+	group.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pods.Ready():
+		}
+		v.readiness.pods.Store(true)
+		close(v.podsReady)
+		r := &registration{
+			status:       &nodeStatus{node: desired},
+			client:       c.HeartbeatClient,
+			sandboxd:     c.Sandboxd,
+			onRegistered: func() { v.readiness.node.Store(true) },
+		}
+		return r.run(ctx)
+	})
+	return group.Wait()
+}
