@@ -65,36 +65,39 @@ func (c *call) execute() (rep reply, err error) {
 	return c.endpoint.serve(c)
 }
 
-// answer writes the reply unless the daemon was stopped meanwhile, and records what became of a claim's answer.
+// answer writes the reply unless the daemon was stopped meanwhile, and records the request and what became
+// of a claim's answer.
 func (c *call) answer(w http.ResponseWriter, rep reply, err error) {
-	rec := c.server.env.record
-	rec.answering.RLock()
-	defer rec.answering.RUnlock()
 	if err == nil {
 		err = c.daemon.do(func() error { return nil })
 	}
-	done := Request{
-		Time: c.start, Endpoint: c.endpoint.name, Method: c.request.Method,
-		Path: c.request.URL.RequestURI(), By: c.by,
-		Took: Duration(c.server.env.cfg.Clock.Since(c.start)),
-	}
-	if err == nil {
-		done.Status = rep.status
-	}
-	c.server.requests.add(done)
-	if err == nil {
-		err = rep.write(w, c.request)
+	c.log(rep, err)
+	write := func() error {
+		if err != nil {
+			return err
+		}
+		return rep.write(w, c.request)
 	}
 	if v := rep.claimed; v.ID != "" {
-		how := EventAnswerLost
-		if err == nil && rep.status == http.StatusOK {
-			how = EventAnswered
-		}
-		rec.add(Event{Type: how, Sandbox: v.ID, Key: v.Key, ClaimRef: v.Claim.Ref, By: c.by})
+		e := Event{Sandbox: v.ID, Key: v.Key, ClaimRef: v.Claim.Ref, By: c.by}
+		err = c.server.env.record.addAnswer(e, rep.status == http.StatusOK && !rep.truncated, write)
+	} else {
+		err = write()
 	}
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
+}
+
+func (c *call) log(rep reply, err error) {
+	if err != nil {
+		rep.status = 0
+	}
+	c.server.requests.add(Request{
+		Time: c.start, Endpoint: c.endpoint.name, Method: c.request.Method,
+		Path: c.request.URL.RequestURI(), By: c.by, Status: rep.status,
+		Took: Duration(c.server.env.cfg.Clock.Since(c.start)),
+	})
 }
 
 // decode reads the body as JSON. Fields it does not know are ignored; an empty body is an empty object.

@@ -38,7 +38,7 @@ func (c *call) inject(p Point, rep reply) (reply, bool, error) {
 		case ActionOmit, ActionEmpty:
 			c.omissions = append(c.omissions, f)
 		case ActionTruncate:
-			rep.body = rep.body[:len(rep.body)/2]
+			rep.body, rep.truncated = rep.body[:len(rep.body)/2], true
 		}
 	}
 	return rep, false, nil

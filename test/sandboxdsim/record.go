@@ -25,8 +25,8 @@ type record struct {
 	logger klog.Logger
 	file   *os.File
 
-	// answering is read-held from writing a claim's answer to recording how that went, so that
-	// a client that has its answer finds it in the truth as well.
+	// answering is read-held from writing a claim's answer to recording how that went. Whoever adds another
+	// event or reads the truth waits for it, so that nothing a client does with its answer comes before it.
 	answering sync.RWMutex
 
 	mu       sync.Mutex
@@ -73,8 +73,28 @@ func (r *record) replay(path string) error {
 	return os.Truncate(path, int64(whole))
 }
 
-// add completes the event with its number and time, and keeps it.
+// add keeps an event, after the answers that are being written.
 func (r *record) add(e Event) {
+	r.answering.Lock()
+	defer r.answering.Unlock()
+	r.keep(e)
+}
+
+// addAnswer writes a claim's answer, which has the token or not, and keeps what became of it.
+func (r *record) addAnswer(e Event, token bool, write func() error) error {
+	r.answering.RLock()
+	defer r.answering.RUnlock()
+	err := write()
+	e.Type = EventAnswered
+	if err != nil || !token {
+		e.Type = EventAnswerLost
+	}
+	r.keep(e)
+	return err
+}
+
+// keep completes the event with its number and time.
+func (r *record) keep(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.Seq, e.Time = int64(len(r.events))+1, r.clock.Now().UTC()
@@ -109,6 +129,8 @@ func (r *record) empty() bool {
 
 // snapshot copies the events that pass the filter, and the counters of all.
 func (r *record) snapshot(f EventFilter) ([]Event, Counters) {
+	r.answering.Lock()
+	defer r.answering.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	events := []Event{}
@@ -130,6 +152,8 @@ func (r *record) knows(id string) bool {
 }
 
 func (r *record) close() error {
+	r.answering.Lock()
+	defer r.answering.Unlock()
 	if r.file == nil {
 		return nil
 	}

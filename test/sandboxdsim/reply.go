@@ -22,6 +22,8 @@ type reply struct {
 	allow      string
 	// claimed is the VM whose token the answer carries, or would have carried.
 	claimed vm
+	// truncated tells that the body is not whole.
+	truncated bool
 }
 
 func ok(body any) (reply, error) {

@@ -17,6 +17,7 @@ type Server struct {
 	faults   faults
 	requests requestLog
 	conns    connections
+	closed   sync.Once
 
 	mu     sync.Mutex
 	daemon *daemon
@@ -82,13 +83,16 @@ func (s *Server) current() *daemon {
 	return s.daemon
 }
 
-// Close stops the daemon, drops its connections and closes the state directory. VMs stay.
-func (s *Server) Close() error {
-	if d := s.current(); d != nil {
-		d.stop()
-	}
-	s.conns.drop()
-	return errors.Join(s.env.record.close(), s.env.store.close())
+// Close stops the daemon, drops its connections and closes the state directory. VMs stay. Closing again does nothing.
+func (s *Server) Close() (err error) {
+	s.closed.Do(func() {
+		if d := s.current(); d != nil {
+			d.stop()
+		}
+		s.conns.drop()
+		err = errors.Join(s.env.record.close(), s.env.store.close())
+	})
+	return err
 }
 
 // Handler serves the sandboxd API.

@@ -5,6 +5,7 @@ package sandboxdsim
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,7 +42,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	if !rec.delivered {
-		return nil, io.EOF
+		return nil, cmp.Or(req.Context().Err(), io.EOF)
 	}
 	return &http.Response{
 		Status:     fmt.Sprintf("%d %s", rec.status, http.StatusText(rec.status)),

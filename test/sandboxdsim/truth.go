@@ -49,8 +49,6 @@ func (f EventFilter) matchesVM(id, ref string) bool {
 // Truth returns events in the order they happened and live VMs in the order they were made, as of one moment.
 // It works while the daemon is down.
 func (s *Server) Truth(f EventFilter) Truth {
-	s.env.record.answering.Lock()
-	defer s.env.record.answering.Unlock()
 	d := s.current()
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,0 +1,58 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxdsim
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestRestartDropsSockets uses real connections: one idle, one with the claim that makes the daemon crash.
+func TestRestartDropsSockets(t *testing.T) {
+	b := start(t, testConfig())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	b.do(err)
+	served := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { served <- b.Serve(ctx, l) }()
+	url := "http://" + l.Addr().String()
+
+	idle, err := net.Dial("tcp", l.Addr().String())
+	b.do(err)
+	defer func() { _ = idle.Close() }()
+	_, err = idle.Write([]byte("GET /healthz HTTP/1.1\r\nHost: sim\r\n\r\n"))
+	b.do(err)
+	answer := make([]byte, 4096)
+	n, err := idle.Read(answer)
+	b.do(err)
+	if !strings.Contains(string(answer[:n]), "200 OK") || !strings.HasSuffix(string(answer[:n]), "\r\n\r\nok") {
+		t.Fatalf("healthz over a socket: %q", answer[:n])
+	}
+
+	b.fault(Fault{Endpoint: "claim", Action: ActionRestart, Point: PointResponse, Count: 1})
+	req, err := http.NewRequest("POST", url+"/v1/claim", strings.NewReader(claimBody("a/b")))
+	b.do(err)
+	req.Header.Set("Authorization", "Bearer "+rootToken)
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		t.Errorf("the claim got an answer: %s", resp.Status)
+	}
+	if _, err := idle.Read(answer); err == nil {
+		t.Error("the idle connection is still open")
+	}
+	resp, err := http.Get(url + "/healthz")
+	b.do(err)
+	b.do(resp.Body.Close())
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("after the restart: %s", resp.Status)
+	}
+	b.wantHistory(b.list("").Sandboxes[0].ID, "made claimed answer-lost")
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
