@@ -65,8 +65,7 @@ func (c *call) execute() (rep reply, err error) {
 	return c.endpoint.serve(c)
 }
 
-// answer writes the reply unless the daemon was stopped meanwhile, and records the request and what became
-// of a claim's answer.
+// answer writes the reply unless the daemon was stopped meanwhile.
 func (c *call) answer(w http.ResponseWriter, rep reply, err error) {
 	if err == nil {
 		err = c.daemon.do(func() error { return nil })
@@ -78,9 +77,8 @@ func (c *call) answer(w http.ResponseWriter, rep reply, err error) {
 		}
 		return rep.write(w, c.request)
 	}
-	if v := rep.claimed; v.ID != "" {
-		e := Event{Sandbox: v.ID, Key: v.Key, ClaimRef: v.Claim.Ref, By: c.by}
-		err = c.server.env.record.addAnswer(e, rep.status == http.StatusOK && !rep.truncated, write)
+	if rep.claimed.ID != "" {
+		err = c.daemon.settle(rep, write)
 	} else {
 		err = write()
 	}

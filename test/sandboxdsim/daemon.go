@@ -6,6 +6,7 @@ package sandboxdsim
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type daemon struct {
 	limits   limits
 	// inFlight counts the claims that are being provisioned, by who asked.
 	inFlight map[Actor]int
+	// unanswered are the claims whose answer is neither written nor lost.
+	unanswered map[string]vm
 }
 
 // env is what every incarnation shares.
@@ -66,7 +69,8 @@ func loadDaemon(e *env, pools []Pool, l limits, downUntil time.Time) (*daemon, e
 	})
 	d := &daemon{
 		env: e, downUntil: downUntil, limits: l,
-		stopped: make(chan struct{}), vms: map[string]vm{}, inFlight: map[Actor]int{},
+		stopped: make(chan struct{}), vms: map[string]vm{},
+		inFlight: map[Actor]int{}, unanswered: map[string]vm{},
 	}
 	for _, p := range pools {
 		d.pools = append(d.pools, &pool{Pool: p})
@@ -80,13 +84,19 @@ func loadDaemon(e *env, pools []Pool, l limits, downUntil time.Time) (*daemon, e
 	return d, nil
 }
 
+// stop ends the daemon. Answers that are being written are waited for; the others are lost.
 func (d *daemon) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.dead {
-		d.dead = true
-		close(d.stopped)
+	if d.dead {
+		return
 	}
+	d.dead = true
+	close(d.stopped)
+	for _, id := range slices.Sorted(maps.Keys(d.unanswered)) {
+		d.note(d.unanswered[id], EventAnswerLost, d.unanswered[id].Claim.By)
+	}
+	clear(d.unanswered)
 }
 
 // do runs fn with the daemon's state locked, unless the daemon has stopped or does not serve yet.
@@ -157,13 +167,7 @@ func (d *daemon) destroy(v vm, how EventType, by Actor) error {
 }
 
 // note records a transition of a VM.
-func (d *daemon) note(v vm, how EventType, by Actor) {
-	e := Event{Type: how, Sandbox: v.ID, Key: v.Key, By: by}
-	if v.Claim != nil {
-		e.ClaimRef, e.Deadline = v.Claim.Ref, v.Claim.Deadline
-	}
-	d.record.add(e)
-}
+func (d *daemon) note(v vm, how EventType, by Actor) { d.record.add(newEvent(v, how, by)) }
 
 // claims returns the VMs that are claimed, the oldest claim first.
 func (d *daemon) claims() []vm {

@@ -78,6 +78,14 @@ type Event struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
+func newEvent(v vm, how EventType, by Actor) Event {
+	e := Event{Type: how, Sandbox: v.ID, Key: v.Key, By: by}
+	if v.Claim != nil {
+		e.ClaimRef, e.Deadline = v.Claim.Ref, v.Claim.Deadline
+	}
+	return e
+}
+
 // Counters add up the events since the state directory was made.
 type Counters struct {
 	Made        int           `json:"made"`

@@ -101,10 +101,10 @@ func (d *daemon) bind(t ticket, c claim) (vm, error) {
 		}
 		return vm{}, fmt.Errorf("provision: %w", err)
 	}
-	d.record.add(Event{
-		Type: EventClaimed, Sandbox: v.ID, Key: v.Key, By: t.by,
-		ClaimRef: c.Ref, Provision: t.how, Deadline: c.Deadline,
-	})
+	e := newEvent(v, EventClaimed, t.by)
+	e.Provision = t.how
+	d.record.add(e)
+	d.unanswered[v.ID] = v
 	return v, nil
 }
 
@@ -123,7 +123,7 @@ func (d *daemon) bound(t ticket, c claim) (vm, error) {
 		return vm{}, err
 	}
 	if t.warm == "" {
-		d.record.add(Event{Type: EventMade, Sandbox: v.ID, Key: v.Key, By: t.by, Provision: t.how})
+		d.note(vm{ID: v.ID, Key: v.Key}, EventMade, t.by)
 	}
 	return v, nil
 }

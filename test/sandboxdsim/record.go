@@ -80,19 +80,6 @@ func (r *record) add(e Event) {
 	r.keep(e)
 }
 
-// addAnswer writes a claim's answer, which has the token or not, and keeps what became of it.
-func (r *record) addAnswer(e Event, token bool, write func() error) error {
-	r.answering.RLock()
-	defer r.answering.RUnlock()
-	err := write()
-	e.Type = EventAnswered
-	if err != nil || !token {
-		e.Type = EventAnswerLost
-	}
-	r.keep(e)
-	return err
-}
-
 // keep completes the event with its number and time.
 func (r *record) keep(e Event) {
 	r.mu.Lock()
