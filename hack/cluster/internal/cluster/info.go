@@ -1,0 +1,115 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster holds what is said about a running cluster, whatever runs it.
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Info describes a running cluster to the programs that use it. All paths are
+// absolute paths of the machine.
+type Info struct {
+	// Driver is what runs the cluster: "local" or "kind".
+	Driver            string `json:"driver"`
+	KubernetesVersion string `json:"kubernetesVersion"`
+	APIServer         string `json:"apiServer"`
+	Kubeconfig        string `json:"kubeconfig"`
+	Kubectl           string `json:"kubectl"`
+	Helm              string `json:"helm"`
+	// CIDR is the network that joins the hosts, and Bridge the interface that
+	// carries it; both are empty where the driver does not make them.
+	CIDR   string `json:"cidr,omitempty"`
+	Bridge string `json:"bridge,omitempty"`
+	Hosts  []Host `json:"hosts"`
+}
+
+// Host describes one host of a cluster.
+type Host struct {
+	// Name is the name of the host's Node.
+	Name    string `json:"name"`
+	IP      string `json:"ip"`
+	PodCIDR string `json:"podCIDR,omitempty"`
+	// Link is the interface that connects the host: "ip link set LINK down"
+	// cuts it off, "up" connects it again.
+	Link string `json:"link,omitempty"`
+	// InitPID is the first process of the host's PID namespace. Its namespaces
+	// are the host's; ending it ends the host with all that runs there.
+	InitPID int `json:"initPID,omitempty"`
+	// HostPathRoot holds the host's own /var/lib, /var/log and /run: a Pod's
+	// hostPath /var/lib/x is HostPathRoot/var/lib/x.
+	HostPathRoot     string `json:"hostPathRoot,omitempty"`
+	ContainerdSocket string `json:"containerdSocket,omitempty"`
+	Logs             string `json:"logs,omitempty"`
+	// SandboxdAddr is what the host's sandboxd advertises as the owner address
+	// of a claim. It and the two below are empty when no sandboxd was asked for.
+	SandboxdAddr       string `json:"sandboxdAddr,omitempty"`
+	SandboxdControlURL string `json:"sandboxdControlURL,omitempty"`
+	SandboxdTokenFile  string `json:"sandboxdTokenFile,omitempty"`
+}
+
+// infoFile is the name of the file in a state folder that holds an Info.
+const infoFile = "cluster.json"
+
+// ErrNotUp reports that the state folder describes no cluster.
+var ErrNotUp = errors.New(`no cluster is up here; start one with "cluster up"`)
+
+// Load reads the Info in a state folder. The error is ErrNotUp if there is none.
+func Load(dir string) (*Info, error) {
+	content, err := os.ReadFile(filepath.Join(dir, infoFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotUp
+	}
+	if err != nil {
+		return nil, err
+	}
+	info := &Info{}
+	if err := json.Unmarshal(content, info); err != nil {
+		return nil, fmt.Errorf(`read %s (run "cluster down", then "cluster up"): %w`, filepath.Join(dir, infoFile), err)
+	}
+	return info, nil
+}
+
+// Save writes the Info into a state folder; a reader sees the old or the new
+// one, never a part.
+func (i *Info) Save(dir string) error {
+	content, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, infoFile), append(content, '\n'), 0o644)
+}
+
+// Remove deletes the Info from a state folder, if there is one.
+func Remove(dir string) error {
+	err := os.Remove(filepath.Join(dir, infoFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// WriteFile writes a file in a folder, which it makes if need be, by way of a
+// temporary file and a rename.
+func WriteFile(file string, content []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(content)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}

@@ -1,0 +1,149 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+)
+
+// Down ends the cluster and takes back all that Up did to the machine. It works
+// on what a failed Up left as well, and does nothing where there is nothing.
+// The logs stay.
+func (c *Cluster) Down(ctx context.Context) error {
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if other := c.foreign(); other != "" {
+		if _, err := os.Stat(other); err == nil {
+			return fmt.Errorf("the cluster that runs on this machine is not this one: its state is in %s; end it with VK_SANDBOX_CLUSTER_DIR=%s", other, other)
+		}
+		c.progress.Printf("the cluster's folder %s is gone; clearing away the cluster all the same", other)
+	}
+	steps := []struct {
+		title string
+		do    func(context.Context) error
+	}{
+		{"end processes", c.endProcesses},
+		{"remove interfaces, rules and cgroups", c.restoreMachine},
+		{"remove state", c.removeState},
+	}
+	c.progress.Expect(len(steps))
+	for _, step := range steps {
+		if err := c.progress.Step(ctx, step.title, step.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endProcesses ends the recorded processes, those first that would start others
+// again, and then what else the cgroup has: Pods, and what has no record.
+func (c *Cluster) endProcesses(ctx context.Context) error {
+	list, err := c.supervisor.records.all()
+	if err != nil {
+		return err
+	}
+	waves := make([][]*process, 4)
+	for _, p := range list {
+		waves[wave(p.Name)] = append(waves[wave(p.Name)], p)
+	}
+	for i, w := range waves {
+		grace := stopGrace
+		if i == len(waves)-1 {
+			// A host's init has nothing to do at its end: it takes all of the host along.
+			grace = 0
+		}
+		if err := stop(ctx, w, grace); err != nil {
+			return err
+		}
+	}
+	return c.sweep(ctx)
+}
+
+// wave says when a process is to end.
+func wave(name string) int {
+	_, program, onHost := strings.Cut(name, ".")
+	switch {
+	case onHost && program == "init":
+		return 3
+	case name == "etcd":
+		return 2
+	case name == "kube-apiserver" || program == "containerd":
+		return 1
+	default:
+		return 0
+	}
+}
+
+// sweep ends every process in the cluster's cgroup.
+func (c *Cluster) sweep(ctx context.Context) error {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		pids, err := c.supervisor.cgroup.processes()
+		if err != nil || len(pids) == 0 {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes %v of the cluster do not end, not even by SIGKILL", pids)
+		}
+		for _, pid := range pids {
+			p := &process{PID: pid}
+			// One that has gone since it was listed is fine.
+			if err := p.identify(); err != nil {
+				continue
+			}
+			if err := p.signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				return err
+			}
+		}
+		if err := sleep(ctx, pollInterval); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Cluster) restoreMachine(ctx context.Context) error {
+	return errors.Join(
+		removeLinks(ctx),
+		closeFirewall(ctx, c.paths),
+		restoreSettings(c.paths),
+		c.supervisor.cgroup.remove(),
+	)
+}
+
+// removeState deletes the state and makes sure that nothing is left.
+func (c *Cluster) removeState(context.Context) error {
+	if err := cluster.Remove(c.paths.state); err != nil {
+		return err
+	}
+	for _, path := range c.paths.removable() {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	pids, err := c.supervisor.cgroup.processes()
+	if err != nil {
+		return err
+	}
+	names, err := links()
+	if err != nil {
+		return err
+	}
+	if len(pids) > 0 || len(names) > 0 {
+		return fmt.Errorf("left behind: processes %v, interfaces %v", pids, names)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+)
+
+// process is the record of a started process. PID, StartTime and BootID
+// together name one process for ever; a PID alone does not.
+type process struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
+	// StartTime is in clock ticks since the machine's start.
+	StartTime uint64   `json:"startTime"`
+	BootID    string   `json:"bootID"`
+	Args      []string `json:"args"`
+	Log       string   `json:"log"`
+	// Inputs is a digest of the files that the process reads when it starts.
+	Inputs string `json:"inputs"`
+}
+
+// identify fills in the identity of the running process p.PID.
+func (p *process) identify() error {
+	start, _, err := processStat(p.PID)
+	if err != nil {
+		return err
+	}
+	boot, err := bootID()
+	if err != nil {
+		return err
+	}
+	p.StartTime, p.BootID = start, boot
+	return nil
+}
+
+// alive reports whether the recorded process still runs. A zombie does not.
+func (p *process) alive() bool {
+	start, state, err := processStat(p.PID)
+	if err != nil || start != p.StartTime || state == 'Z' || state == 'X' {
+		return false
+	}
+	boot, err := bootID()
+	return err == nil && boot == p.BootID
+}
+
+// signal sends a signal to the recorded process, and to no other: the process
+// is held by a descriptor before its identity is looked at.
+func (p *process) signal(s syscall.Signal) error {
+	held, err := os.FindProcess(p.PID)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	if !p.alive() {
+		return os.ErrProcessDone
+	}
+	return held.Signal(s)
+}
+
+// processStat returns the start time and the state of a process.
+func processStat(pid int) (start uint64, state byte, err error) {
+	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, 0, err
+	}
+	return parseStat(content)
+}
+
+// parseStat reads /proc/PID/stat. The command's name, the second field, is in
+// parentheses and can hold spaces and parentheses itself.
+func parseStat(content []byte) (start uint64, state byte, err error) {
+	_, rest, found := bytes.Cut(content, []byte("("))
+	end := bytes.LastIndexByte(rest, ')')
+	if !found || end < 0 {
+		return 0, 0, errors.New("process status without a command name")
+	}
+	fields := strings.Fields(string(rest[end+1:]))
+	if len(fields) < 20 || len(fields[0]) != 1 {
+		return 0, 0, fmt.Errorf("process status with %d fields after the name", len(fields))
+	}
+	start, err = strconv.ParseUint(fields[19], 10, 64)
+	return start, fields[0][0], err
+}
+
+func bootID() (string, error) {
+	content, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(content)), err
+}
+
+// records is a folder of process records.
+type records struct{ dir string }
+
+func (r records) file(name string) string { return filepath.Join(r.dir, name+".json") }
+
+func (r records) save(p *process) error {
+	content, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	return cluster.WriteFile(r.file(p.Name), content, 0o644)
+}
+
+// load returns the record of the process called name, or nil if there is none.
+func (r records) load(name string) (*process, error) {
+	content, err := os.ReadFile(r.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &process{}
+	if err := json.Unmarshal(content, p); err != nil {
+		return nil, fmt.Errorf("read %s: %w", r.file(name), err)
+	}
+	return p, nil
+}
+
+// all returns every record, sorted by name.
+func (r records) all() ([]*process, error) {
+	files, err := filepath.Glob(r.file("*"))
+	if err != nil {
+		return nil, err
+	}
+	var list []*process
+	for _, file := range files {
+		p, err := r.load(strings.TrimSuffix(filepath.Base(file), ".json"))
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+func (r records) remove(name string) error {
+	err := os.Remove(r.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

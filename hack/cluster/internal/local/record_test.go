@@ -1,0 +1,143 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package local
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"reflect"
+	"syscall"
+	"testing"
+)
+
+func TestParseStat(t *testing.T) {
+	const tail = " S 1 2 2 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 100 200"
+	for name, test := range map[string]struct {
+		content string
+		start   uint64
+		state   byte
+		bad     bool
+	}{
+		"plain":                  {content: "77 (etcd)" + tail, start: 4711, state: 'S'},
+		"name with parentheses":  {content: "77 (a) Z 1 (b)" + tail, start: 4711, state: 'S'},
+		"name with spaces":       {content: "77 (tmux: server)" + tail, start: 4711, state: 'S'},
+		"empty":                  {content: "", bad: true},
+		"cut short":              {content: "77 (etcd) S 1 2", bad: true},
+		"start is not a number":  {content: "77 (e) S 1 2 2 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 x 100", bad: true},
+		"closing before opening": {content: "77 ) etcd (", bad: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start, state, err := parseStat([]byte(test.content))
+			if (err != nil) != test.bad {
+				t.Fatalf("error %v", err)
+			}
+			if !test.bad && (start != test.start || state != test.state) {
+				t.Errorf("start %d state %c, want %d %c", start, state, test.start, test.state)
+			}
+		})
+	}
+}
+
+// sleeper starts a process that runs until the test ends.
+func sleeper(t *testing.T) *process {
+	t.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	p := &process{Name: "sleeper", PID: cmd.Process.Pid}
+	if err := p.identify(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAnotherProcessWithThePIDIsNotSignalled(t *testing.T) {
+	for name, change := range map[string]func(*process){
+		"other start":   func(p *process) { p.StartTime-- },
+		"other boot":    func(p *process) { p.BootID = "another" },
+		"no such PID":   func(p *process) { p.PID = 1 << 22 },
+		"never started": func(p *process) { *p = process{PID: p.PID} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			real := sleeper(t)
+			recorded := *real
+			change(&recorded)
+			if recorded.alive() {
+				t.Error("taken for the recorded process")
+			}
+			if err := recorded.signal(syscall.SIGKILL); !errors.Is(err, os.ErrProcessDone) {
+				t.Errorf("signal: %v", err)
+			}
+			if !real.alive() {
+				t.Error("the process was ended")
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	p := sleeper(t)
+	if !p.alive() {
+		t.Fatal("a running process is not alive")
+	}
+	if err := stop(t.Context(), []*process{p}, stopGrace); err != nil {
+		t.Fatal(err)
+	}
+	if p.alive() {
+		t.Error("alive after stop")
+	}
+	if err := stop(t.Context(), []*process{p}, stopGrace); err != nil {
+		t.Errorf("stop of an ended process: %v", err)
+	}
+}
+
+func TestStopKillsWhatIgnoresTheRequest(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Name: "stubborn", PID: cmd.Process.Pid}
+	if err := p.identify(); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(t.Context(), []*process{p}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if p.alive() {
+		t.Error("alive after stop")
+	}
+}
+
+func TestRecords(t *testing.T) {
+	r := records{t.TempDir()}
+	if p, err := r.load("etcd"); p != nil || err != nil {
+		t.Fatalf("load without a record: %v, %v", p, err)
+	}
+	want := []*process{
+		{Name: "etcd", PID: 1, StartTime: 2, BootID: "b", Args: []string{"etcd", "-x"}, Log: "l", Inputs: "i"},
+		{Name: "host-1.kubelet", PID: 3},
+	}
+	for _, p := range want {
+		if err := r.save(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := r.all()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("all() = %v, %v", got, err)
+	}
+}

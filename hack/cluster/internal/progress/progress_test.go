@@ -1,0 +1,39 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package progress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestStepReportsWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		r := &Reporter{out: &out, tick: logTick, start: time.Now()}
+		r.Expect(2)
+		if err := r.Step(t.Context(), "build it", func(context.Context) error {
+			time.Sleep(25 * time.Second)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := "[ 1/2] build it ... 10s (total 10s)\n[ 1/2] build it ... 20s (total 20s)\n[ 1/2] build it: done in 25s (total 25s)\n"
+		if out.String() != want {
+			t.Errorf("printed\n%swant\n%s", out.String(), want)
+		}
+		failure := errors.New("no space")
+		if err := r.Step(t.Context(), "start it", func(context.Context) error { return failure }); err != failure {
+			t.Errorf("error %v", err)
+		}
+		if !strings.HasSuffix(out.String(), "[ 2/2] start it: FAILED in 0s (total 25s)\n") {
+			t.Errorf("printed\n%s", out.String())
+		}
+	})
+}
