@@ -1,0 +1,122 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+func mode(t *testing.T, name string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+// TestB20Modes: credentials are for root alone, whatever the umask is and
+// whatever was there before (configuration; case B20).
+func TestB20Modes(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	for _, before := range []string{"nothing", "an open directory and file"} {
+		t.Run(before, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			file := filepath.Join(dir, "claims.json")
+			if before != "nothing" {
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range []string{file, file + ".tmp"} {
+					if err := os.WriteFile(name, []byte(`{"claims":{}}`), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			unlock, err := claims.Lock(t.Context(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = unlock() }()
+			table, err := claims.Open(claims.OS(), file, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustAdd(t, table, "default/a", "sb_1", "pod-1")
+			if got := mode(t, dir); got != 0o700 {
+				t.Errorf("directory %v, want 0700", got)
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if got := mode(t, filepath.Join(dir, e.Name())); got != 0o600 {
+					t.Errorf("%s %v, want 0600", e.Name(), got)
+				}
+				if e.Name() == "claims.json.tmp" {
+					t.Error("a temporary file was left behind")
+				}
+			}
+		})
+	}
+}
+
+// TestSharedDirectoryIsNotTightened: a state path in a directory that others
+// use must not lock them out.
+func TestSharedDirectoryIsNotTightened(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shared")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "of-somebody-else"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := claims.Lock(t.Context(), filepath.Join(dir, "claims.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unlock() }()
+	if got := mode(t, dir); got != 0o755 {
+		t.Errorf("the shared directory became %v", got)
+	}
+}
+
+// TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and
+// gives up when it is told to stop (DESIGN rule 4).
+func TestSecondDaemonWaits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "claims.json")
+	unlock, err := claims.Lock(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := claims.Lock(stopped, file); err == nil {
+		t.Fatal("two daemons hold the lock")
+	}
+	got := make(chan error, 1)
+	go func() {
+		unlockSecond, err := claims.Lock(t.Context(), file)
+		if err == nil {
+			err = unlockSecond()
+		}
+		got <- err
+	}()
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("the second daemon did not get the lock once it was free: %v", err)
+	}
+}

@@ -1,0 +1,334 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+)
+
+const path = "/state/claims.json"
+
+var start = time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
+
+func open(t *testing.T, fsys claims.FS) *claims.Table {
+	t.Helper()
+	table, err := claims.Open(fsys, path, start)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return table
+}
+
+func row(id string, pod types.UID) claims.Row {
+	return claims.NewRow(sandboxd.Claim{
+		ID: id, Token: sandboxd.NewToken("token-of-" + id), OwnerAddr: "10.0.0.5:7777", Deadline: start.Add(24 * time.Hour),
+	}, claims.Holder{PodUID: pod, Controller: &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "a", UID: "owner-1"}}, start)
+}
+
+func mustAdd(t *testing.T, table *claims.Table, key, id string, pod types.UID) {
+	t.Helper()
+	if err := table.Add(key, row(id, pod), nil); err != nil {
+		t.Fatalf("add %s: %v", key, err)
+	}
+}
+
+func state(t *testing.T, table *claims.Table, key string) claims.State {
+	t.Helper()
+	c, ok := table.Get(key)
+	if !ok {
+		return ""
+	}
+	return c.State
+}
+
+// tokens is every credential the table holds, by sandbox id.
+func tokens(table *claims.Table) map[string]string {
+	out := map[string]string{}
+	for _, c := range append(table.List(), table.Releasing()...) {
+		out[c.ID] = c.Token.Reveal()
+	}
+	return out
+}
+
+func TestReloadKeepsEveryCredential(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	mustAdd(t, table, "default/b", "sb_2", "pod-2")
+	if err := table.Withdraw("default/b", "sb_2"); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Preserve("default/a", "sb_1", &claims.Owner{Kind: "Sandbox", Name: "a", UID: "owner-1"}); err != nil {
+		t.Fatal(err)
+	}
+	fsys.Crash()
+	fsys.Reboot(nil)
+
+	again := open(t, fsys)
+	if diff := cmp.Diff(tokens(table), tokens(again)); diff != "" {
+		t.Errorf("credentials after a reload (-before +after):\n%s", diff)
+	}
+	if got := state(t, again, "default/a"); got != claims.Quarantined {
+		t.Errorf("a reloaded claim is %q, want quarantined until the node vouches for it", got)
+	}
+	if r := again.Releasing(); len(r) != 1 || r[0].Key != "default/b" || r[0].ID != "sb_2" {
+		t.Errorf("releasing after a reload: %+v", r)
+	}
+	if err := again.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := again.Get("default/a")
+	if c.State != claims.Preserved || !c.Deadline.Equal(start.Add(time.Hour)) || c.Owner.UID != "owner-1" {
+		t.Errorf("after vouching: state %q, deadline %v, owner %+v", c.State, c.Deadline, c.Owner)
+	}
+}
+
+// TestFailedWrite checks, for each step of a write, that a failure loses
+// nothing that was there, counts nothing that was not, and recovers.
+func TestFailedWrite(t *testing.T) {
+	diskFull := errors.New("no space left on device")
+	for _, op := range faultfs.Ops {
+		t.Run(string(op), func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			mustAdd(t, table, "default/a", "sb_1", "pod-1")
+			fsys.SetFault(func(at faultfs.Op) error {
+				if at == op {
+					return diskFull
+				}
+				return nil
+			})
+			for i := range 100 {
+				if err := table.Add(fmt.Sprintf("default/n%d", i), row(fmt.Sprintf("sb_n%d", i), "p"), nil); !errors.Is(err, diskFull) {
+					t.Fatalf("add with a failing %s: %v, want the disk's error", op, err)
+				}
+			}
+			if got := state(t, table, "default/n0"); got != claims.Tentative {
+				t.Errorf("a claim whose write failed is %q, want tentative", got)
+			}
+			if names := fsys.Names(); len(names) > 2 {
+				t.Errorf("100 failed writes left %d files: %v", len(names), names)
+			}
+			for i := range 100 {
+				key := fmt.Sprintf("default/n%d", i)
+				if err := table.Forget(key, fmt.Sprintf("sb_n%d", i)); !errors.Is(err, diskFull) {
+					t.Fatalf("forget with a failing %s: %v", op, err)
+				}
+			}
+			fsys.SetFault(nil)
+			if err := table.Flush(); err != nil {
+				t.Fatalf("flush once the disk works: %v", err)
+			}
+			fsys.Crash()
+			fsys.Reboot(nil)
+			if got := tokens(open(t, fsys)); len(got) != 1 || got["sb_1"] != "token-of-sb_1" {
+				t.Errorf("after recovery and a crash the file has %v, want sb_1 alone", got)
+			}
+		})
+	}
+}
+
+// TestCrashAtEveryStep crashes the machine at each step of the write of a
+// second claim: the file is then the old table or the new one, and never less.
+// When Add said that the claim counts, it is the new one.
+func TestCrashAtEveryStep(t *testing.T) {
+	for _, op := range faultfs.Ops {
+		t.Run(string(op), func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			mustAdd(t, table, "default/a", "sb_1", "pod-1")
+			fsys.SetFault(func(at faultfs.Op) error {
+				if at == op {
+					return faultfs.ErrCrashed
+				}
+				return nil
+			})
+			if err := table.Add("default/b", row("sb_2", "pod-2"), nil); err == nil {
+				t.Fatal("the claim counts although the machine crashed before its write was durable")
+			}
+			fsys.Reboot(nil)
+			if got := tokens(open(t, fsys)); got["sb_1"] != "token-of-sb_1" {
+				t.Errorf("after a crash at %s the file has %v; sb_1's credential is lost", op, got)
+			}
+		})
+	}
+	t.Run("after the write", func(t *testing.T) {
+		fsys := faultfs.New()
+		table := open(t, fsys)
+		mustAdd(t, table, "default/b", "sb_2", "pod-2")
+		fsys.Crash()
+		fsys.Reboot(nil)
+		if got := tokens(open(t, fsys)); got["sb_2"] == "" {
+			t.Error("a claim that counted did not survive a crash")
+		}
+	})
+}
+
+// TestGroupCommit holds the disk at one write while many claims arrive: they
+// share the next one.
+func TestGroupCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := faultfs.New()
+		table := open(t, fsys)
+		before := fsys.Renames()
+
+		proceed := make(chan struct{})
+		var first sync.Once
+		fsys.SetFault(func(op faultfs.Op) error {
+			if op == faultfs.OpCreate {
+				first.Do(func() { <-proceed })
+			}
+			return nil
+		})
+		add := func(i int) {
+			if err := table.Add(fmt.Sprintf("default/p%d", i), row(fmt.Sprintf("sb_%d", i), "p"), nil); err != nil {
+				t.Errorf("add %d: %v", i, err)
+			}
+		}
+		go add(0)
+		synctest.Wait()
+		for i := 1; i <= 50; i++ {
+			go add(i)
+		}
+		synctest.Wait()
+		// The table answers while the disk does not: its lock is free.
+		for _, c := range table.List() {
+			if c.State != claims.Tentative {
+				t.Errorf("the claim of %s is %q before its write has landed", c.Key, c.State)
+			}
+		}
+		close(proceed)
+		synctest.Wait()
+		if writes := fsys.Renames() - before; writes != 2 {
+			t.Errorf("51 claims took %d writes, want 2: the first, and one for all that arrived meanwhile", writes)
+		}
+		if got := len(tokens(open(t, fsys))); got != 51 {
+			t.Errorf("the file has %d claims, want 51", got)
+		}
+	})
+}
+
+func TestOvertakenTransitionsChangeNothing(t *testing.T) {
+	table := open(t, faultfs.New())
+	mustAdd(t, table, "default/a", "sb_2", "pod-2")
+	for name, transition := range map[string]func() error{
+		"bind":     func() error { return table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-9"}) },
+		"preserve": func() error { return table.Preserve("default/a", "sb_1", nil) },
+		"withdraw": func() error { return table.Withdraw("default/a", "sb_1") },
+		"forget":   func() error { return table.Forget("default/a", "sb_1") },
+		"displace": func() error {
+			return table.Add("default/a", row("sb_3", "pod-3"), &claims.Claim{Key: "default/a", Row: row("sb_1", "pod-1")})
+		},
+	} {
+		if err := transition(); !errors.Is(err, claims.ErrNotFound) {
+			t.Errorf("%s of a claim that the key no longer has: %v, want ErrNotFound", name, err)
+		}
+	}
+	c, _ := table.Get("default/a")
+	if c.ID != "sb_2" || c.PodUID != "pod-2" || c.State != claims.Bound || len(table.Releasing()) != 0 {
+		t.Errorf("the claim changed: %+v, releasing %d", c, len(table.Releasing()))
+	}
+	if err := table.Add("default/a", row("sb_4", "pod-4"), nil); err == nil {
+		t.Error("a second claim took a key that is taken")
+	}
+}
+
+func TestDisplacedClaimIsReleasedInTheSameWrite(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	old, _ := table.Get("default/a")
+	before := fsys.Renames()
+	if err := table.Add("default/a", row("sb_2", "pod-2"), &old); err != nil {
+		t.Fatal(err)
+	}
+	if writes := fsys.Renames() - before; writes != 1 {
+		t.Errorf("%d writes, want 1", writes)
+	}
+	again := open(t, fsys)
+	if c, _ := again.Get("default/a"); c.ID != "sb_2" {
+		t.Errorf("the key has %q, want sb_2", c.ID)
+	}
+	if r := again.Releasing(); len(r) != 1 || r[0].ID != "sb_1" || r[0].Token.Reveal() != "token-of-sb_1" {
+		t.Errorf("releasing: %d entries, want sb_1 with its token", len(r))
+	}
+}
+
+func TestAdoptableBy(t *testing.T) {
+	sandbox := func(uid types.UID) *claims.Owner { return &claims.Owner{Kind: "Sandbox", Name: "a", UID: uid} }
+	owned := row("sb_1", "pod-1") // authority owner-1
+	preserved := owned
+	preserved.Owner = sandbox("owner-1")
+	moved := preserved
+	moved.Owner = sandbox("owner-2")
+	bare := claims.NewRow(sandboxd.Claim{ID: "sb_1"}, claims.Holder{PodUID: "pod-1"}, start)
+	old := owned
+	old.Authority = ""
+	for _, tc := range []struct {
+		name   string
+		row    claims.Row
+		holder claims.Holder
+		want   bool
+	}{
+		{"the pod that holds it, its owner changed", owned, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-9")}, true},
+		{"a replacement of the same owner", owned, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, true},
+		{"a pod of a recreated owner", owned, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-2")}, false},
+		{"a bare pod on an owned claim", owned, claims.Holder{PodUID: "pod-2"}, false},
+		{"preserved, same owner", preserved, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, true},
+		{"preserved, the recorded owner counts, not the authority", moved, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, false},
+		{"preserved, bare pod", preserved, claims.Holder{PodUID: "pod-2"}, false},
+		{"bare claim, another bare pod", bare, claims.Holder{PodUID: "pod-2"}, false},
+		{"bare claim, the same pod", bare, claims.Holder{PodUID: "pod-1"}, true},
+		{"a table from an older build", old, claims.Holder{PodUID: "pod-2"}, true},
+	} {
+		if got := tc.row.AdoptableBy(tc.holder); got != tc.want {
+			t.Errorf("%s: adoptable %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestVouchWritesOnlyWhatChanged(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	before := fsys.Renames()
+	same := []claims.Seen{{ID: "sb_1", Deadline: start.Add(24 * time.Hour)}, {ID: "sb_elsewhere", Deadline: start}}
+	if err := table.Vouch(same); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Vouch([]claims.Seen{{ID: "sb_1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if writes := fsys.Renames() - before; writes != 0 {
+		t.Errorf("a listing that says nothing new took %d writes", writes)
+	}
+	if c, _ := table.Get("default/a"); !c.Deadline.Equal(start.Add(24 * time.Hour)) {
+		t.Errorf("a listing without a deadline moved the lease to %v", c.Deadline)
+	}
+}
+
+func TestErrorsNeverShowAToken(t *testing.T) {
+	fsys := faultfs.New()
+	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"CANARY-7f3a91","claimedAt":"CANARY-7f3a91"}}}`))
+	_, err := claims.Open(fsys, path, start)
+	if err == nil {
+		t.Fatal("a row with a wrong type loaded")
+	}
+	if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "CANARY") {
+		t.Errorf("the error shows a token: %v", err)
+	}
+}
