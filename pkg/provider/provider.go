@@ -35,8 +35,8 @@ type Owners interface {
 	Pod(ctx context.Context, namespace, name string, uid types.UID) ownership.Decision
 }
 
-// Config is what a [Provider] is made from. Every field but
-// OrphanScanInterval is required.
+// Config is what a [Provider] is made from. Every field is required but
+// OrphanScanInterval and Jitter.
 type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
@@ -50,6 +50,10 @@ type Config struct {
 	PodClient corev1client.PodsGetter
 	// OrphanScanInterval is the audit's cadence; 0 switches it off.
 	OrphanScanInterval time.Duration
+	// Jitter lengthens each loop's interval at random, by at most this
+	// fraction, so that the nodes of a cluster do not act in step. At 0 they
+	// do not vary.
+	Jitter float64
 }
 
 // Provider implements virtual-kubelet's PodLifecycleHandler and PodNotifier.
@@ -61,6 +65,7 @@ type Provider struct {
 	podsSynced func() bool
 	podClient  corev1client.PodsGetter
 	scanEvery  time.Duration
+	jitter     float64
 
 	keys     keyLocks
 	pods     podSet
@@ -90,6 +95,7 @@ func New(c Config) (*Provider, error) {
 		podsSynced: c.PodsSynced,
 		podClient:  c.PodClient,
 		scanEvery:  c.OrphanScanInterval,
+		jitter:     c.Jitter,
 		changed:    workqueue.NewTyped[string](),
 		withdrawn:  make(chan struct{}, 1),
 	}, nil

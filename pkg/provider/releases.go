@@ -18,7 +18,7 @@ import (
 func (p *Provider) releaseLoop(ctx context.Context) {
 	for {
 		p.releaseWithdrawn(ctx)
-		timer := time.NewTimer(wait.Jitter(releasesEvery, jitter))
+		timer := time.NewTimer(wait.Jitter(releasesEvery, p.jitter))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -12,8 +12,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// How often each loop looks. All loops are jittered by a tenth, so that the
-// nodes of a cluster do not act in step.
+// How often each loop looks.
 const (
 	verifyEvery    = 5 * time.Second
 	leasesEvery    = 10 * time.Second
@@ -21,7 +20,6 @@ const (
 	releasesEvery  = 10 * time.Second
 	reconcileEvery = 30 * time.Second
 	healthEvery    = 10 * time.Second
-	jitter         = 0.1
 )
 
 // Run publishes statuses and runs the loops until ctx ends, and returns when
@@ -31,7 +29,7 @@ func (p *Provider) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	loop := func(name string, every time.Duration, pass func(context.Context)) {
 		ctx := klog.NewContext(ctx, klog.FromContext(ctx).WithName(name))
-		wg.Go(func() { wait.JitterUntilWithContext(ctx, pass, every, jitter, true) })
+		wg.Go(func() { wait.JitterUntilWithContext(ctx, pass, every, p.jitter, true) })
 	}
 	wg.Go(func() { p.publishLoop(ctx) })
 	wg.Go(func() { p.releaseLoop(klog.NewContext(ctx, klog.FromContext(ctx).WithName("releases"))) })
