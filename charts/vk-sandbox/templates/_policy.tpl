@@ -20,7 +20,7 @@ matchConditions:
     expression: request.userInfo.username == 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "vk-sandbox.serviceAccountName" . }}'
 variables:
   - name: hostNode
-    expression: request.userInfo.extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
+    expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
   - name: virtualNode
     expression: {{ .Values.node.name | quote | replace "$(HOST_NODE_NAME)" "\" + variables.hostNode + \"" | squote }}
 {{- end -}}

@@ -1,0 +1,95 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Values that cannot work are refused with a text that names the value.
+func TestBadValuesAreRefused(t *testing.T) {
+	tests := map[string]struct{ values, want string }{
+		"surge":                  {`updateStrategy: {rollingUpdate: {maxSurge: 1}}`, "maxSurge must be 0"},
+		"surge in percent":       {`updateStrategy: {rollingUpdate: {maxSurge: 25%}}`, "maxSurge must be 0"},
+		"nothing unavailable":    {`updateStrategy: {rollingUpdate: {maxUnavailable: 0}}`, "maxUnavailable must be more than 0"},
+		"host's own node name":   {`node: {name: $(HOST_NODE_NAME)}`, "host's own node name"},
+		"one name for all":       {`node: {name: vk-sandboxd}`, "/node/name"},
+		"name with a quote":      {`node: {name: "$(HOST_NODE_NAME)\" || true || \""}`, "/node/name"},
+		"kubelet's port":         {`listenAddr: ":10250"`, "10250"},
+		"port 0":                 {`listenAddr: ":0"`, "not between 1 and 65535"},
+		"port too large":         {`listenAddr: ":70000"`, "not between 1 and 65535"},
+		"no port":                {`listenAddr: "127.0.0.1"`, "/listenAddr"},
+		"certificate, no key":    {`tls: {certFile: /a}`, "belong together"},
+		"key, no certificate":    {`tls: {keyFile: /a}`, "belong together"},
+		"two certificates":       {`tls: {existingSecret: a, certFile: /a, keyFile: /b}`, "both set"},
+		"two tokens":             {`sandboxd: {token: a, existingSecret: {name: b}}`, "more than one of"},
+		"token and token file":   {`sandboxd: {token: a, tokenFile: /b}`, "more than one of"},
+		"no IP to advertise":     {`{node: {advertiseIP: false}, sandboxd: {advertiseAddr: "$(VK_NODE_IP):7777"}}`, "node.advertiseIP"},
+		"no account":             {`serviceAccount: {create: false}`, "serviceAccount.name"},
+		"relative state path":    {`state: {path: claims.json}`, "/state/path"},
+		"state in the root":      {`state: {path: /claims.json}`, "/state/path"},
+		"unknown value":          {`sandboxdUrl: http://x`, "sandboxdUrl"},
+		"unknown nested value":   {`sandboxd: {uri: http://x}`, "uri"},
+		"log level":              {`log: {level: trace}`, "/log/level"},
+		"log format":             {`log: {format: xml}`, "/log/format"},
+		"CPU":                    {`node: {cpu: lots}`, "/node/cpu"},
+		"interval":               {`inventory: {interval: 30}`, "/inventory/interval"},
+		"scan interval":          {`orphanScanInterval: often`, "/orphanScanInterval"},
+		"URL":                    {`sandboxd: {url: "127.0.0.1:7777"}`, "/sandboxd/url"},
+		"digest":                 {`image: {digest: abc}`, "/image/digest"},
+		"publish as a string":    {`inventory: {publish: "yes"}`, "/inventory/publish"},
+		"label with a comma":     {`node: {labels: {a: "b,c"}}`, "/node/labels"},
+		"owner without resource": {`owners: [{apiGroups: [a.b]}]`, "/owners"},
+		"any owner":              {`owners: [{apiGroups: [a.b], resources: ["*"]}]`, "/owners"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if message := renderError(t, install{values: test.values}); !strings.Contains(message, test.want) {
+				t.Errorf("error %q does not say %q", message, test.want)
+			}
+		})
+	}
+}
+
+// Where the namespace would refuse every Pod, the installation says so itself.
+func TestNamespacePodSecurity(t *testing.T) {
+	tests := map[string]struct{ level, want string }{
+		"baseline":   {level: "baseline", want: "enforce=privileged"},
+		"restricted": {level: "restricted", want: "enforce=privileged"},
+		"privileged": {level: "privileged"},
+		"unset":      {},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "sandboxes"}}
+			if test.level != "" {
+				namespace.Labels = map[string]string{"pod-security.kubernetes.io/enforce": test.level}
+			}
+			in := install{clients: fakeClients{dynamicfake.NewSimpleDynamicClient(scheme.Scheme, namespace)}}
+			if test.want == "" {
+				render(t, in)
+				return
+			}
+			if message := renderError(t, in); !strings.Contains(message, test.want) {
+				t.Errorf("error %q does not say %q", message, test.want)
+			}
+		})
+	}
+}
+
+// fakeClients answers the chart's look-ups.
+type fakeClients struct{ client dynamic.Interface }
+
+func (f fakeClients) GetClientFor(apiVersion, kind string) (dynamic.NamespaceableResourceInterface, bool, error) {
+	namespaces := f.client.Resource(schema.GroupVersionResource{Version: apiVersion, Resource: strings.ToLower(kind) + "s"})
+	return namespaces, false, nil
+}
