@@ -1,0 +1,77 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+const examplesDir = "../../examples/"
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// podTemplates returns every Pod of the examples, whatever it is wrapped in.
+func podTemplates(t *testing.T) map[string]*corev1.Pod {
+	t.Helper()
+	found := map[string]*corev1.Pod{"pod.yaml": {}}
+	readYAML(t, examplesDir+"pod.yaml", found["pod.yaml"])
+	for _, name := range []string{"sandbox.yaml", "sandboxtemplate.yaml"} {
+		var wrapped struct {
+			APIVersion, Kind string
+			Metadata         map[string]string
+			Spec             struct{ PodTemplate corev1.PodTemplateSpec }
+		}
+		readYAML(t, examplesDir+name, &wrapped)
+		template := wrapped.Spec.PodTemplate
+		found[name] = &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
+	}
+	return found
+}
+
+// An example that somebody applies must get to the virtual node of this chart and
+// be served there.
+func TestExamplesAreServed(t *testing.T) {
+	nodeLabels, err := labels.ConvertSelectorToLabelsMap(argument(t, container(t, render(t, install{})), "--node-labels", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taint := corev1.Taint{Key: podcontract.TaintKey, Value: podcontract.TaintValue, Effect: corev1.TaintEffectNoSchedule}
+	for name, pod := range podTemplates(t) {
+		t.Run(name, func(t *testing.T) {
+			if _, err := podcontract.ClaimRequest(pod); err != nil {
+				t.Errorf("no claim: %v", err)
+			}
+			if len(pod.Spec.NodeSelector) == 0 || !labels.SelectorFromSet(pod.Spec.NodeSelector).Matches(nodeLabels) {
+				t.Errorf("node selector %v does not lead to a node labelled %v", pod.Spec.NodeSelector, nodeLabels)
+			}
+			tolerated := false
+			for _, toleration := range pod.Spec.Tolerations {
+				tolerated = tolerated || toleration.ToleratesTaint(klog.Background(), &taint, false)
+			}
+			if !tolerated {
+				t.Errorf("tolerations %v do not cover %s", pod.Spec.Tolerations, taint.ToString())
+			}
+			if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+				t.Error("restartPolicy Never gives up at the first lack of capacity")
+			}
+		})
+	}
+}
