@@ -197,6 +197,14 @@ func TestClaimLatency(t *testing.T) {
 	})
 }
 
+func TestPoolKeysDefaultAsClaimsDo(t *testing.T) {
+	cfg := testConfig()
+	cfg.Pools = []Pool{{Key: Key{Template: image}, Target: 1}}
+	b := start(t, cfg)
+	b.claim(`{"template":"` + image + `","net":"none","size":"small"}`)
+	b.claim(claimBody("a/b"))
+}
+
 func TestSameSeedSameIDs(t *testing.T) {
 	var first string
 	for range 2 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -44,7 +45,7 @@ type Config struct {
 	AdvertiseAddr string
 	// Peers are the host:port addresses in /v1/info and in redirects.
 	Peers []string
-	// Pools are the warm pools; a key without a pool is refused with 400. A net other than "none" is an
+	// Pools are the warm pools; net and size default as in a claim, and a key without a pool is refused with 400. A net other than "none" is an
 	// egress lane, and the node has the attachment for every lane that one of its pools uses.
 	Pools []Pool
 	// MaxClaims bounds the claims held on the node, archived ones excepted. 0: no bound; negative: no claim.
@@ -85,6 +86,10 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Redirect == "" {
 		c.Redirect = RedirectNever
+	}
+	c.Pools = slices.Clone(c.Pools)
+	for i := range c.Pools {
+		c.Pools[i].Key = c.Pools[i].Key.withDefaults()
 	}
 	c.RetryAfter = orDefault(c.RetryAfter, time.Second)
 	c.ArchiveRetention = orDefault(c.ArchiveRetention, 7*24*time.Hour)
