@@ -1,0 +1,160 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// The file is the one that is checked against the CRD's schema.
+func TestWireShape(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stamp := time.Date(2026, 7, 27, 2, 16, 0, 0, time.UTC)
+		time.Sleep(time.Until(stamp))
+		h := newHarness()
+		small := sandboxd.Key{Template: template, Net: "none", Size: "small"}
+		h.sandboxd.rows = []sandboxd.Sandbox{
+			{ID: "sb_a", Key: small, Hibernated: true},
+			{ID: "sb_b", Key: small, ClaimRef: "default/demo", ClaimedAt: stamp.Add(-time.Minute), Deadline: stamp.Add(24*time.Hour - time.Minute)},
+		}
+		h.sandboxd.info.Pools = []sandboxd.Pool{
+			{Key: small, Warm: 4, Target: 4, Golden: true},
+			{Key: sandboxd.Key{Template: template, Net: "egress", Size: "large"}, Refilling: 1, Target: 1},
+		}
+		h.claims["sb_b"] = "10.0.0.5:7777"
+		if _, err := h.publisher(t).publish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		actions := h.client.Actions()
+		if len(actions) != 1 {
+			t.Fatalf("%d requests about the inventory, want one", len(actions))
+		}
+		patch := actions[0].(clienttesting.PatchActionImpl)
+		if patch.Name != nodeName || patch.PatchType != types.ApplyPatchType {
+			t.Errorf("%s of %s, want an apply named after the node", patch.PatchType, patch.Name)
+		}
+		if patch.PatchOptions.FieldManager != "vk-sandbox" {
+			t.Errorf("field manager %q, want the one the architecture names", patch.PatchOptions.FieldManager)
+		}
+		want, err := os.ReadFile("../apis/sandbox/v1beta1/testdata/nodeinventory.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := json.Indent(&got, patch.Patch, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		got.WriteByte('\n')
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("applied (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestFieldsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.start(t)
+		cycles(1)
+
+		edited := h.stored(t)
+		edited.Labels = map[string]string{"team": "a"}
+		edited.Annotations = map[string]string{"note": "looked at"}
+		edited.Address = "192.0.2.1:1"
+		edited.Entries[0].Phase = api.SandboxHibernated
+		edited.Entries = append(edited.Entries, api.NodeEntry{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning})
+		edited.Pools = []api.NodePool{{Key: api.PoolKey{Template: "made-up"}}}
+		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(h.applies())
+		cycles(10)
+
+		got := h.stored(t)
+		if got.Address != "10.0.0.5:7777" {
+			t.Errorf("address %s was not put back", got.Address)
+		}
+		want := []api.NodeEntry{{Name: "default/demo", ID: "sb_a", Phase: api.SandboxRunning}}
+		if diff := cmp.Diff(want, got.Entries); diff != "" {
+			t.Errorf("entries after the next cycle (-want +got):\n%s", diff)
+		}
+		if got.Labels["team"] != "a" || got.Annotations["note"] != "looked at" {
+			t.Errorf("labels %v and annotations %v: those of others are gone", got.Labels, got.Annotations)
+		}
+		if n := len(h.applies()) - before; n > 12 {
+			t.Errorf("%d applies in 10 intervals after an edit", n)
+		}
+	})
+}
+
+// A list that the node has nothing for is still the node's.
+func TestMadeUpEntriesOfAnEmptyNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.sandboxd.rows = nil
+		h.start(t)
+		cycles(1)
+		edited := h.stored(t)
+		edited.Entries = []api.NodeEntry{{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning}}
+		edited.Pools = []api.NodePool{{Key: api.PoolKey{Template: "made-up"}}}
+		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cycles(1)
+		if got := h.stored(t); len(got.Entries) != 0 || len(got.Pools) != 0 {
+			t.Errorf("entries %v and pools %v stayed", got.Entries, got.Pools)
+		}
+	})
+}
+
+func TestOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.start(t)
+		cycles(1)
+		owners := func(uid types.UID) []metav1.OwnerReference {
+			return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: nodeName, UID: uid}}
+		}
+		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
+			t.Errorf("owners (-want +got):\n%s", diff)
+		}
+
+		h.change(func() { h.nodes.uid = "" })
+		cycles(2)
+		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
+			t.Errorf("owners while there is no Node (-want +got):\n%s", diff)
+		}
+
+		h.change(func() { h.nodes.uid = secondUID })
+		cycles(1)
+		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
+			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
+		}
+
+		// What the garbage collector does to the objects of a Node that is gone.
+		if err := h.client.SandboxV1beta1().NodeInventories().Delete(t.Context(), nodeName, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		cycles(1)
+		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
+			t.Errorf("owners after the inventory was collected (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
+)
+
+// MaxBytes is the size of the largest NodeInventory this package applies, as
+// JSON. etcd takes 1.5 MiB by default. Others may add 256 KiB of annotations to
+// the object, and the record of field owners, which does not grow with the
+// entries, comes on top.
+const MaxBytes = 1200 << 10
+
+// document is what is applied: an inventory whose lists are written even when
+// they are empty. A list left out of an apply would stay as someone else wrote
+// it.
+type document struct {
+	*v1beta1.NodeInventoryApplyConfiguration
+	Pools   []*v1beta1.NodePoolApplyConfiguration  `json:"pools"`
+	Entries []*v1beta1.NodeEntryApplyConfiguration `json:"entries"`
+}
+
+// newDocument returns the inventory with all pools and with as many of the
+// entries, from the first on, as leave it within limit bytes.
+func newDocument(inventory *v1beta1.NodeInventoryApplyConfiguration, s Snapshot, limit int) (document, error) {
+	d := document{
+		NodeInventoryApplyConfiguration: inventory,
+		Pools:                           s.Pools,
+		Entries:                         []*v1beta1.NodeEntryApplyConfiguration{},
+	}
+	rest, err := json.Marshal(d)
+	if err != nil {
+		return document{}, fmt.Errorf("encode the inventory: %w", err)
+	}
+	size := len(rest)
+	if size > limit {
+		return document{}, fmt.Errorf("without its entries the inventory has %d bytes and the limit is %d: give sandboxd fewer pools", size, limit)
+	}
+	for i, e := range s.Entries {
+		b, err := json.Marshal(e)
+		if err != nil {
+			return document{}, fmt.Errorf("encode the entry of sandbox %s: %w", *e.ID, err)
+		}
+		if i > 0 {
+			size += len(",")
+		}
+		if size += len(b); size > limit {
+			break
+		}
+		d.Entries = s.Entries[:i+1]
+	}
+	return d, nil
+}

@@ -1,0 +1,67 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// maxRef is the length of the longest <namespace>/<name>: a label, a slash and
+// a subdomain.
+const maxRef = 63 + 1 + 253
+
+func entries(rows []sandboxd.Sandbox, addresses map[string]string) []*v1beta1.NodeEntryApplyConfiguration {
+	out := make([]*v1beta1.NodeEntryApplyConfiguration, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, entry(row, addresses[row.ID]))
+	}
+	slices.SortFunc(out, func(a, b *v1beta1.NodeEntryApplyConfiguration) int {
+		return cmp.Or(cmp.Compare(*a.Name, *b.Name), cmp.Compare(*a.ID, *b.ID))
+	})
+	return out
+}
+
+func entry(row sandboxd.Sandbox, address string) *v1beta1.NodeEntryApplyConfiguration {
+	e := v1beta1.NodeEntry().
+		WithName(name(row)).
+		WithID(row.ID).
+		WithPhase(phase(row))
+	if address != "" {
+		e.WithAddress(address)
+	}
+	if row.Key.Template != "" {
+		e.WithTemplate(row.Key.Template)
+	}
+	if !row.ClaimedAt.IsZero() {
+		e.WithClaimedAt(metav1.NewTime(row.ClaimedAt))
+	}
+	if !row.Deadline.IsZero() {
+		e.WithDeadline(metav1.NewTime(row.Deadline))
+	}
+	return e
+}
+
+// name is the claim_ref, else the id (architecture). Whoever may claim may send
+// any text as claim_ref; one that no Kubernetes object can have would only
+// crowd other sandboxes out of the object.
+func name(row sandboxd.Sandbox) string {
+	if row.ClaimRef == "" || len(row.ClaimRef) > maxRef {
+		return row.ID
+	}
+	return row.ClaimRef
+}
+
+func phase(row sandboxd.Sandbox) api.SandboxPhase {
+	if row.Hibernated || row.Archived {
+		return api.SandboxHibernated
+	}
+	return api.SandboxRunning
+}

@@ -1,0 +1,185 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+func TestCadence(t *testing.T) {
+	for _, every := range []time.Duration{time.Second, interval, time.Hour} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness()
+				h.config.Interval = every
+				h.start(t)
+				pass(min(startSpread, every))
+				if len(h.applies()) != 1 {
+					t.Fatalf("%d applies soon after start, want one", len(h.applies()))
+				}
+				pass(100 * every)
+				applied := h.applies()
+				gaps := map[time.Duration]bool{}
+				for i, at := range applied[1:] {
+					gap := at.Sub(applied[i])
+					gaps[gap] = true
+					if gap < every || gap > every*11/10 {
+						t.Errorf("apply %d came %v after the one before, want %v and up to a tenth more", i+1, gap, every)
+					}
+				}
+				if len(applied) < 91 {
+					t.Errorf("%d applies in 100 intervals", len(applied))
+				}
+				if len(gaps) < 2 {
+					t.Error("no jitter: every gap is the same")
+				}
+				last := applied[len(applied)-1].Truncate(time.Second)
+				if stamp := h.stored(t).PublishedAt; !stamp.Time.Equal(last) {
+					t.Errorf("publishedAt %v, want %v", stamp, last)
+				}
+			})
+		})
+	}
+}
+
+func TestEveryCycleStartsFromTheLiveState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.sandboxd.info.Pools = []sandboxd.Pool{{Key: sandboxd.Key{Template: template}, Warm: 2, Target: 2}}
+		h.start(t)
+		cycles(1)
+		h.change(func() {
+			h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_b", ClaimRef: "default/next"}}
+			h.sandboxd.info.Pools = nil
+		})
+		cycles(1)
+		got := h.stored(t)
+		if diff := cmp.Diff([]string{"default/next"}, names(got)); diff != "" {
+			t.Errorf("entries (-want +got):\n%s", diff)
+		}
+		if len(got.Pools) != 0 || *got.TotalWarm != 0 {
+			t.Errorf("pools %v, %d warm after the pools were removed", got.Pools, *got.TotalWarm)
+		}
+		h.change(func() { h.sandboxd.rows = nil })
+		cycles(1)
+		got = h.stored(t)
+		if len(got.Entries) != 0 || *got.TotalEntries != 0 {
+			t.Errorf("%d entries of %d after an empty list", len(got.Entries), *got.TotalEntries)
+		}
+	})
+}
+
+func TestAFailureKeepsTheLastGoodCopy(t *testing.T) {
+	down := errors.New("connection refused")
+	tests := []struct {
+		name         string
+		break_, mend func(*harness)
+		applies      bool
+	}{
+		{
+			name:   "the list fails",
+			break_: func(h *harness) { h.sandboxd.rows, h.sandboxd.listErr = nil, down },
+			mend:   func(h *harness) { h.sandboxd.listErr = nil },
+		},
+		{
+			name:   "the list fails halfway",
+			break_: func(h *harness) { h.sandboxd.listErr = down },
+			mend:   func(h *harness) { h.sandboxd.listErr = nil },
+		},
+		{
+			name:   "the pools cannot be read",
+			break_: func(h *harness) { h.sandboxd.infoErr = down },
+			mend:   func(h *harness) { h.sandboxd.infoErr = nil },
+		},
+		{
+			name:   "sandboxd hangs",
+			break_: func(h *harness) { h.sandboxd.hang = true },
+			mend:   func(h *harness) { h.sandboxd.hang = false },
+		},
+		{
+			name:   "the Node cannot be read",
+			break_: func(h *harness) { h.nodes.err = down },
+			mend:   func(h *harness) { h.nodes.err = nil },
+		},
+		{
+			name:   "there is no Node",
+			break_: func(h *harness) { h.nodes.uid = "" },
+			mend:   func(h *harness) { h.nodes.uid = firstUID },
+		},
+		{
+			name:    "the apply fails",
+			break_:  func(h *harness) { h.applyErr = down },
+			mend:    func(h *harness) { h.applyErr = nil },
+			applies: true,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness()
+				h.start(t)
+				cycles(1)
+				good := h.stored(t)
+
+				h.change(func() { tt.break_(h) })
+				before := len(h.applies())
+				cycles(10)
+				if diff := cmp.Diff(good, h.stored(t)); diff != "" {
+					t.Errorf("the published object changed (-before +after):\n%s", diff)
+				}
+				if n := len(h.applies()) - before; (n > 0) != tt.applies || n > 12 {
+					t.Errorf("%d applies in 10 failing cycles", n)
+				}
+
+				h.change(func() { h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_a", ClaimRef: "default/demo"}, {ID: "sb_b"}} })
+				h.change(func() { tt.mend(h) })
+				cycles(2)
+				got := h.stored(t)
+				if diff := cmp.Diff([]string{"default/demo", "sb_b"}, names(got)); diff != "" {
+					t.Errorf("entries when all answer again (-want +got):\n%s", diff)
+				}
+				if !good.PublishedAt.Before(got.PublishedAt) {
+					t.Errorf("publishedAt stayed %v", got.PublishedAt)
+				}
+			})
+		})
+	}
+}
+
+func TestStopping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ktesting.NewLogger(t, ktesting.DefaultConfig)))
+		ended := make(chan error)
+		go func() { ended <- h.publisher(t).Run(ctx) }()
+		cycles(2)
+		applied := len(h.applies())
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run returned %v, want nil", err)
+		}
+		cycles(2)
+		if len(h.applies()) != applied {
+			t.Errorf("%d applies after the end", len(h.applies())-applied)
+		}
+		for _, action := range h.client.Actions() {
+			if action.GetVerb() != "patch" {
+				t.Errorf("a %s of the inventory: an apply is all this package may do", action.GetVerb())
+			}
+		}
+		if got := names(h.stored(t)); len(got) != 1 {
+			t.Errorf("entries %v after the end: a restart must remove nothing", got)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2/ktesting"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+)
+
+// messages are the logged lines, with the error's text.
+func messages(b ktesting.Buffer) []string {
+	var out []string
+	for _, e := range b.Data() {
+		line := e.Message
+		if e.Err != nil {
+			line += ": " + e.Err.Error()
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestAStateIsLoggedWhenItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		logs := h.start(t)
+		cycles(20)
+		// The text differs from cycle to cycle, the state does not.
+		for port := range 10 {
+			h.change(func() { h.sandboxd.listErr = fmt.Errorf("read from port %d: reset", port) })
+			cycles(1)
+		}
+		h.change(func() {
+			h.sandboxd.listErr = nil
+			h.applyErr = apierrors.NewInternalError(errors.New("etcd has no leader"))
+		})
+		cycles(10)
+		h.change(func() {
+			h.applyErr = apierrors.NewForbidden(api.Resource("nodeinventories"), nodeName, errors.New("no right"))
+		})
+		cycles(10)
+		h.change(func() { h.applyErr = nil })
+		cycles(10)
+		rows, _ := manyRows(5000, 63, 253)
+		h.change(func() {
+			h.sandboxd.rows = rows
+			h.discard = true // the merge of so large an object takes the fake long
+		})
+		cycles(3)
+		h.change(func() { h.sandboxd.infoErr = errors.New("busy") })
+		cycles(3)
+		h.change(func() { h.sandboxd.infoErr = nil })
+		cycles(3)
+		h.change(func() { h.sandboxd.rows = rows[:10] })
+		cycles(3)
+
+		const not = "Inventory not published; the last published copy stays and the next cycle tries again: "
+		want := []string{
+			"Inventory published",
+			not + "list the node's sandboxes: read from port 0: reset",
+			not + "apply the inventory: Internal error occurred: etcd has no leader",
+			not + `apply the inventory: nodeinventories.sandbox.cocoonstack.io "host-1-sandboxd" is forbidden: no right (the service account needs create and patch on nodeinventories)`,
+			"Inventory is published again",
+			"Inventory does not hold all sandboxes; the others run, and are left out to keep the object within its size limit",
+			not + "read the node's pools: busy",
+			"Inventory is published again",
+			"Inventory holds all sandboxes again",
+		}
+		if diff := cmp.Diff(want, messages(logs)); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestFailuresSayWhatToDo(t *testing.T) {
+	gone := apierrors.NewNotFound(api.Resource("nodeinventories"), nodeName)
+	tests := []struct {
+		name   string
+		break_ func(*harness)
+		says   string
+	}{
+		{"no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
+		{"no right to read it", func(h *harness) {
+			h.nodes.err = apierrors.NewForbidden(api.Resource("nodes"), nodeName, nil)
+		}, "needs get on nodes"},
+		{"no CRD", func(h *harness) { h.applyErr = gone }, "install the NodeInventory CRD"},
+		{"another CRD", func(h *harness) {
+			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .totalWarm: field not declared in schema"))
+		}, "CRD is of another version"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHarness()
+			tt.break_(h)
+			_, err := h.publisher(t).publish(t.Context())
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v does not say %q", err, tt.says)
+			}
+		})
+	}
+}
+
+func TestALocalAddressIsPointedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.config.AdvertiseAddr = "127.0.0.1:7777"
+		logs := messages(h.start(t))
+		if len(logs) != 1 || !strings.Contains(logs[0], "--sandboxd-advertise-addr") {
+			t.Errorf("logged %q, want one line that names the flag", logs)
+		}
+	})
+}
