@@ -1,0 +1,93 @@
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# Hosts of the local cluster, from 1 to 9.
+HOSTS ?= 1
+# What runs the cluster: "local" (a real Kubernetes from its own modules) or "kind".
+export CLUSTER ?= local
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# FAIL_ON_SKIP=1 makes a test that is skipped a failure, as .ci/run does.
+export FAIL_ON_SKIP ?=
+
+GO_BUILD := CGO_ENABLED=0 go build -trimpath
+
+##@ See it work
+
+.PHONY: demo
+demo: build ## Show the whole main job on a real cluster, step by step; the cluster stays up
+	@hack/demo.sh
+
+.PHONY: demo-down
+demo-down: cluster-down ## End the demo's cluster
+
+##@ Build
+
+.PHONY: build
+build: ## Build the programs into bin/
+	@mkdir -p bin
+	@$(GO_BUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
+	@$(GO_BUILD) -C hack/cluster -o ../../bin/cluster .
+
+.PHONY: images
+images: build ## Make the daemon's image and give it to every host of the cluster
+	@hack/load-image.sh
+
+.PHONY: generate
+generate: ## Generate code and CRDs from pkg/apis
+	@hack/update-codegen.sh
+
+##@ Test
+
+.PHONY: test
+test: test-unit test-chart test-e2e ## Run the unit, chart and end-to-end tests
+
+.PHONY: test-unit
+test-unit: ## Run the tests of every module with the race detector, but for the chart's
+	@hack/test-unit.sh
+
+.PHONY: test-chart
+test-chart: ## Run the chart's tests
+	@hack/test-chart.sh
+
+.PHONY: test-e2e
+test-e2e: build ## Run the end-to-end tests on a cluster of their own; KEEP_CLUSTER=1 uses one that is up, and leaves it
+	@hack/test-e2e.sh
+
+.PHONY: verify
+verify: ## Check formatting, vet, linters, generated files, modules, licence headers and scripts
+	@hack/verify.sh
+
+##@ Cluster
+
+.PHONY: cluster-up
+cluster-up: build ## Start a real Kubernetes on this machine with HOSTS=n hosts, each with a simulated sandboxd
+	@bin/cluster up --hosts=$(HOSTS) --sandboxd-bin=bin/sandboxd-sim
+
+.PHONY: cluster-down
+cluster-down: bin/cluster ## End the cluster and take back all that it did to the machine
+	@bin/cluster down
+
+.PHONY: cluster-status
+cluster-status: bin/cluster ## Show the cluster's components and hosts
+	@bin/cluster status
+
+bin/cluster:
+	@mkdir -p bin
+	@$(GO_BUILD) -C hack/cluster -o ../../bin/cluster .
+
+##@ Other
+
+.PHONY: clean
+clean: ## Delete what was built here; the cached Kubernetes stays
+	@rm -rf bin
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

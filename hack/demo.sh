@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Shows the main job on a real cluster, step by step: a Sandbox's Pod becomes a
+# claim on the host's sandboxd, the microVM outlives the Pod, and goes with the
+# Sandbox. Run it with "make demo". The cluster stays up until "make demo-down".
+
+set -o errexit -o nounset -o pipefail -o errtrace
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly namespace=vk-sandbox release=vk-sandbox daemonset=daemonset/vk-sandbox
+readonly pod=my-sandbox ref=default/my-sandbox
+readonly claim_annotation='sandbox\.cocoonstack\.io/claim-id'
+readonly columns="NAME:.metadata.name,STATUS:.status.phase,IP:.status.podIP,NODE:.spec.nodeName,CLAIM-ID:.metadata.annotations.${claim_annotation}"
+
+bold="" blue="" plain=""
+if [[ -t 1 ]]; then
+  bold=$'\e[1m' blue=$'\e[34m' plain=$'\e[0m'
+fi
+
+step="" number=0 cluster_up=""
+
+# explain begins a step with one line that says what is about to be seen.
+explain() {
+  step="$1"
+  number=$((number + 1))
+  printf '\n%s%d. %s%s  [%d s]\n' "${bold}" "${number}" "${step}" "${plain}" "${SECONDS}"
+}
+
+# show prints a command and runs it.
+show() {
+  printf '%s$ %s%s\n' "${blue}" "$(display "$@")" "${plain}"
+  "$@"
+}
+
+display() {
+  local word line=""
+  for word in "$@"; do
+    if [[ "${word}" =~ [^A-Za-z0-9_./:=,@%+-] ]]; then
+      word="'${word}'"
+    fi
+    line+="${line:+ }${word}"
+  done
+  printf '%s' "${line}"
+}
+
+# on_error says which step failed, and what is known about why.
+on_error() {
+  local code=$?
+  trap - ERR
+  {
+    printf '\n%sThe demo failed at step %d: %s%s\n' "${bold}" "${number}" "${step}" "${plain}"
+    if [[ -n "${cluster_up}" ]]; then
+      printf '\n--- Pods\n'
+      kubectl get pods --all-namespaces --output=wide --request-timeout=10s
+      printf '\n--- the last events\n'
+      kubectl get events --all-namespaces --sort-by=.metadata.creationTimestamp --request-timeout=10s | tail -n 15
+      printf '\n--- the last lines of the daemon'\''s log\n'
+      kubectl --namespace="${namespace}" logs "${daemonset}" --tail=25 --request-timeout=10s
+      printf '\nThe cluster is still up: eval "$(bin/cluster env)" to look around, "make demo-down" to end it.\n'
+    fi
+  } >&2 || true
+  exit "${code}"
+}
+trap on_error ERR
+
+fail() {
+  echo "$1" >&2
+  return 1
+}
+
+# owned_pod prints examples/pod.yaml as the Sandbox's Pod: what the agent-sandbox
+# controller would create, which does not run here.
+owned_pod() {
+  local uid
+  uid="$(kubectl get sandbox "${pod}" --output=jsonpath='{.metadata.uid}')"
+  kubectl create --filename=examples/pod.yaml --dry-run=client --output=json |
+    kubectl patch --local --filename=- --type=merge --output=json --patch='{"metadata": {"ownerReferences": [{
+      "apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "name": "'"${pod}"'", "uid": "'"${uid}"'", "controller": true}]}}'
+}
+
+apply_owned_pod() {
+  printf '%s$ kubectl apply --filename=examples/pod.yaml   # with the Sandbox as its owner%s\n' "${blue}" "${plain}"
+  owned_pod | kubectl apply --filename=-
+  kubectl wait --for=condition=Ready "pod/${pod}" --timeout=60s >/dev/null
+}
+
+claim_id() {
+  kubectl get pod "${pod}" --output=jsonpath="{.metadata.annotations.${claim_annotation}}"
+}
+
+# truth shows what the simulated sandboxd did for the demo's Pod, and fails
+# unless the last line is the one expected. It waits for that a while.
+truth() {
+  local expected="$1" output="" deadline=$((SECONDS + 30))
+  while true; do
+    output="$(bin/truth --ref="${ref}" --since="${started}")"
+    if [[ "${output}" == *"${expected}" ]]; then
+      break
+    fi
+    if ((SECONDS >= deadline)); then
+      fail "expected \"${expected}\", but the simulator says:"$'\n'"${output}"
+    fi
+    sleep 0.5
+  done
+  printf '%s$ bin/truth --ref=%s%s\n%s\n' "${blue}" "${ref}" "${plain}" "${output}"
+}
+
+explain "Build the programs"
+make --no-print-directory build
+started="$(date --utc +%Y-%m-%dT%H:%M:%S.%NZ)"
+
+explain "Start a real Kubernetes on this machine, with one host and a simulated sandboxd on it"
+bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+eval "$(bin/cluster env)"
+cluster_up=yes
+image="$(hack/load-image.sh)"
+show kubectl get nodes
+# A left-over of an earlier run would have claims of its own.
+kubectl apply --filename=test/e2e/testdata/sandbox-crd.yaml >/dev/null
+kubectl wait --for=condition=Established crd/sandboxes.agents.x-k8s.io --timeout=30s >/dev/null
+kubectl delete sandbox,pod "${pod}" --ignore-not-found
+
+explain "Install the chart: one daemon per host, with sandboxd's token from a Secret"
+token_file="$(sed -n 's/.*"sandboxdTokenFile": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1)"
+kubectl create namespace "${namespace}" --dry-run=client --output=json | kubectl apply --filename=-
+show kubectl label namespace "${namespace}" pod-security.kubernetes.io/enforce=privileged --overwrite
+kubectl --namespace="${namespace}" create secret generic sandboxd-token --from-file=token="${token_file}" \
+  --dry-run=client --output=json | kubectl apply --filename=-
+show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namespace}" --hide-notes \
+  --set=sandboxd.existingSecret.name=sandboxd-token \
+  --set=image.repository="${image%:*}" --set=image.tag="${image#*:}"
+show kubectl --namespace="${namespace}" rollout status "${daemonset}" --timeout=90s
+
+explain "The host's virtual node: a label that sandbox Pods select, and a taint that keeps all others away"
+node="$(kubectl get nodes --selector=type=virtual-kubelet --output=jsonpath='{.items[0].metadata.name}')"
+kubectl wait --for=condition=Ready "node/${node}" --timeout=60s >/dev/null
+show kubectl get nodes --label-columns=type,sandbox.cocoonstack.io/runtime
+show kubectl get node "${node}" --output=custom-columns='NODE:.metadata.name,TAINT:.spec.taints[*].key,VALUE:.spec.taints[*].value,EFFECT:.spec.taints[*].effect,PODS:.status.allocatable.pods,PORT:.status.daemonEndpoints.kubeletEndpoint.Port'
+
+explain "A Sandbox and its Pod: the scheduler binds the Pod to the virtual node, the daemon claims a warm microVM"
+show kubectl apply --filename=examples/sandbox.yaml
+apply_owned_pod
+show kubectl get sandbox "${pod}"
+show kubectl get pod "${pod}" --output=custom-columns="${columns}"
+first="$(claim_id)"
+
+explain "The same in sandboxd's own record: one VM, claimed for that Pod"
+truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+
+explain "Delete the Pod, as an eviction would: its Sandbox lives, so the VM does too"
+show kubectl delete pod "${pod}"
+truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+
+explain "A new Pod of that name and owner adopts the VM: the same claim, and still one in total"
+apply_owned_pod
+show kubectl get pod "${pod}" --output=custom-columns="${columns}"
+truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+if [[ "$(claim_id)" != "${first}" ]]; then
+  fail "the new Pod has the claim $(claim_id); it should have adopted ${first}"
+fi
+
+explain "Delete the Sandbox: the Pod goes, and the VM is destroyed with its own token"
+show kubectl delete sandbox "${pod}"
+kubectl wait --for=delete "pod/${pod}" --timeout=60s
+show kubectl get pods
+truth "claims: 1, VMs alive: 0, VMs destroyed: 1"
+
+cat <<END
+
+${bold}That was the main job, in ${SECONDS} seconds.${plain} The cluster is still up. To look around:
+
+  eval "\$(bin/cluster env)"                             kubectl and helm for this cluster
+  kubectl describe node ${node}
+  kubectl --namespace=${namespace} logs ${daemonset}
+
+What to try next:
+
+  kubectl apply -f examples/pod.yaml                    a Pod without an owner: deleting it destroys its VM
+  bin/truth                                             every VM that was ever claimed, and its end
+  kubectl --namespace=${namespace} delete pod --all          end the daemon: no Pod and no VM goes with it
+  kubectl describe pod my-sandbox                       after changing an annotation of examples/pod.yaml to
+                                                        something wrong: an event says what, and nothing is claimed
+  make demo-down                                        end the cluster
+END

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs the end-to-end tests: starts a cluster, runs the tests on it, and ends it
+# again, whatever happened. With KEEP_CLUSTER=1 it uses a cluster that is up, or
+# starts one, and leaves it. E2E_RUN narrows the tests, as -run does.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+state="${VK_SANDBOX_CLUSTER_DIR:-.cluster}"
+
+echo "--- end-to-end tests"
+if [[ "${CLUSTER:-local}" != kind ]] && [[ "$(uname -s)" != Linux || "$(id -u)" != 0 ]]; then
+  echo "SKIPPED: the end-to-end tests; the cluster they run on needs root on Linux (or CLUSTER=kind)"
+  [[ -z "${FAIL_ON_SKIP:-}" ]]
+  exit
+fi
+if [[ -z "${KEEP_CLUSTER:-}" && -e "${state}/cluster.json" ]]; then
+  echo "a cluster is up already: end it with \"make cluster-down\", or use and keep it with KEEP_CLUSTER=1" >&2
+  exit 1
+fi
+
+down() {
+  local code=$?
+  trap - EXIT
+  if [[ -n "${KEEP_CLUSTER:-}" ]]; then
+    echo "the cluster is still up (KEEP_CLUSTER is set); end it with \"make cluster-down\""
+    exit "${code}"
+  fi
+  if ((code != 0)); then
+    bin/cluster status || true
+    echo "the logs of the cluster's components are kept in ${state}/logs"
+  fi
+  bin/cluster down || code=1
+  exit "${code}"
+}
+trap down EXIT
+
+bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+E2E_IMAGE="$(hack/load-image.sh)"
+export E2E_IMAGE
+hack/go-test.sh -tags=e2e -count=1 -timeout=12m -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/...

@@ -1,0 +1,173 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The tests in this file end daemons: they run alone.
+
+func (s *suite) daemons(ctx context.Context) ([]corev1.Pod, error) {
+	list, err := s.client.CoreV1().Pods(release).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + release})
+	if err != nil {
+		return nil, fmt.Errorf("list the daemon's Pods: %w", err)
+	}
+	return list.Items, nil
+}
+
+// killDaemons ends every daemon at once, as far as a Pod's deletion can.
+func killDaemons(t *testing.T, s *suite) {
+	t.Helper()
+	pods, err := s.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	grace := int64(1)
+	for _, p := range pods {
+		err := s.client.CoreV1().Pods(release).Delete(t.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "end of the daemons", func(ctx context.Context) error {
+		now, err := s.daemons(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range now {
+			for _, old := range pods {
+				if p.UID == old.UID {
+					return errors.New(p.Name + " is still there")
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// waitDaemons waits until a daemon is Ready on every host.
+func waitDaemons(t *testing.T, s *suite) {
+	t.Helper()
+	eventually(t, "daemons", func(ctx context.Context) error {
+		set, err := s.client.AppsV1().DaemonSets(release).Get(ctx, release, metav1.GetOptions{})
+		if err == nil && (int(set.Status.NumberReady) != len(s.info.Hosts) || set.Status.ObservedGeneration != set.Generation) {
+			err = fmt.Errorf("%d of %d are Ready", set.Status.NumberReady, len(s.info.Hosts))
+		}
+		return err
+	})
+}
+
+func TestDaemonKilledBetween(t *testing.T) {
+	f := newFixture(t)
+	owner := f.createSandbox("box")
+	id := f.run(newOwnedPod(owner))
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+
+	killDaemons(t, f.suite)
+	waitDaemons(t, f.suite)
+	f.assertOneAlive("box", id)
+
+	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
+	}
+	f.assertOneAlive("box", id)
+}
+
+// TestDaemonKilledWhilePodRuns: the Pod notices nothing.
+func TestDaemonKilledWhilePodRuns(t *testing.T) {
+	f := newFixture(t)
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	before := f.waitRunning("box")
+
+	killDaemons(t, f.suite)
+	waitDaemons(t, f.suite)
+
+	after := f.waitRunning("box")
+	if after.UID != before.UID || !after.Status.StartTime.Equal(before.Status.StartTime) {
+		t.Errorf("UID %s, start %s became UID %s, start %s", before.UID, before.Status.StartTime, after.UID, after.Status.StartTime)
+	}
+	f.assertOneAlive("box", id)
+}
+
+// TestPodsLostWhileDaemonIsAway: nobody tells the daemon about these deletions.
+// Each Pod gets the verdict that it would have got.
+func TestPodsLostWhileDaemonIsAway(t *testing.T) {
+	f := newFixture(t)
+	owner := f.createSandbox("kept")
+	kept := f.run(newOwnedPod(owner))
+	gone := f.run(newOwnedPod(f.createSandbox("gone")))
+	bare := f.run(newPod("bare"))
+
+	if err := f.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "end of the daemons", func(ctx context.Context) error {
+		pods, err := f.daemons(ctx)
+		if err == nil && len(pods) > 0 {
+			err = errors.New(pods[0].Name + " is still there")
+		}
+		return err
+	})
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	f.deletePod("kept", now)
+	f.deletePod("bare", now)
+	f.deletePod("gone", now)
+	f.deleteSandbox("gone")
+	for _, name := range []string{"kept", "gone", "bare"} {
+		f.waitGone(name)
+	}
+	f.assertOneAlive("kept", kept)
+	f.assertOneAlive("gone", gone)
+	f.assertOneAlive("bare", bare)
+
+	if err := f.upgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitDaemons(t, f.suite)
+	f.waitReleased("gone", gone)
+	f.waitReleased("bare", bare)
+	f.assertOneAlive("kept", kept)
+	if adopted := f.run(newOwnedPod(owner)); adopted != kept {
+		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, kept)
+	}
+	f.assertOneAlive("kept", kept)
+}
+
+func TestHelmUpgrade(t *testing.T) {
+	f := newFixture(t)
+	owner := f.createSandbox("box")
+	id := f.run(newOwnedPod(owner))
+	before, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.upgrade(t.Context(), "podAnnotations.revision=two"); err != nil {
+		t.Fatal(err)
+	}
+	after, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after) != len(before) || after[0].UID == before[0].UID {
+		t.Fatalf("the upgrade replaced no daemon: %d before, %d after", len(before), len(after))
+	}
+	f.assertOneAlive("box", id)
+
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
+	}
+	f.assertOneAlive("box", id)
+}

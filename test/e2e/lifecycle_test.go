@@ -1,0 +1,163 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+func TestSandboxPodRuns(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	pod := newOwnedPod(f.createSandbox("box"))
+	pod.Annotations[podcontract.AnnotationTTLSeconds] = "3600"
+	f.createPod(pod)
+	running := f.waitRunning("box")
+	id := running.Annotations[podcontract.AnnotationClaimID]
+
+	r := f.history("box")
+	if len(r.claims) != 1 || len(r.live) != 1 || r.live[0].ID != id {
+		t.Fatalf("the Pod says it has claim %s; the simulator has claims %v and VMs %v", id, r.claims, r.live)
+	}
+	vm := r.live[0]
+	if want := (sandboxdsim.Key{Template: template, Net: "none", Size: "small"}); vm.Key != want {
+		t.Errorf("claimed %v, want %v", vm.Key, want)
+	}
+	if lease := vm.Deadline.Sub(vm.ClaimedAt); lease != time.Hour {
+		t.Errorf("lease = %s, want an hour, as ttl-seconds says", lease)
+	}
+
+	host := f.info.Hosts[0]
+	for _, h := range f.info.Hosts {
+		if running.Spec.NodeName == h.VirtualNode() {
+			host = h
+		}
+	}
+	if running.Spec.NodeName != host.VirtualNode() {
+		t.Errorf("the Pod was bound to %q, want a virtual node", running.Spec.NodeName)
+	}
+	if got := []string{running.Status.PodIP, running.Status.HostIP}; got[0] != host.IP || got[1] != host.IP {
+		t.Errorf("podIP and hostIP = %v, want the host of the owner address, %s", got, host.SandboxdAddr)
+	}
+	conditions := map[corev1.PodConditionType]corev1.ConditionStatus{}
+	for _, c := range running.Status.Conditions {
+		conditions[c.Type] = c.Status
+	}
+	for _, c := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.PodScheduled} {
+		if conditions[c] != corev1.ConditionTrue {
+			t.Errorf("condition %s = %q, want True", c, conditions[c])
+		}
+	}
+	if s := running.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].State.Running == nil || s[0].ImageID != "sandboxd://"+id {
+		t.Errorf("container statuses = %+v, want one, running, with the claim's id", s)
+	}
+	f.scheduled("box")
+}
+
+// scheduled checks that the real scheduler bound the Pod.
+func (f *fixture) scheduled(name string) {
+	f.t.Helper()
+	events, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{
+		FieldSelector: "involvedObject.name=" + name + ",reason=Scheduled",
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range events.Items {
+		if e.Source.Component == corev1.DefaultSchedulerName || e.ReportingController == corev1.DefaultSchedulerName {
+			return
+		}
+	}
+	f.t.Errorf("no event of %s about the Pod: %v", corev1.DefaultSchedulerName, events.Items)
+}
+
+func TestPodDeletedWhileSandboxLives(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	owner := f.createSandbox("box")
+	id := f.run(newOwnedPod(owner))
+
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	f.assertOneAlive("box", id)
+
+	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
+	}
+	f.assertOneAlive("box", id)
+}
+
+func TestSandboxDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	f.deleteSandbox("box")
+	f.waitReleased("box", id)
+	f.waitGone("box")
+}
+
+// TestSandboxDeletedAfterItsPod has no Pod event left to act on: only the
+// re-check of the owner finds out.
+func TestSandboxDeletedAfterItsPod(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	f.assertOneAlive("box", id)
+	f.deleteSandbox("box")
+	f.waitReleased("box", id)
+}
+
+func TestSandboxExpired(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	status := []byte(`{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "SandboxExpired"}]}}`)
+	_, err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).
+		Patch(t.Context(), "box", types.MergePatchType, status, metav1.PatchOptions{}, "status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitReleased("box", id)
+}
+
+func TestBarePodDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.run(newPod("bare"))
+	f.deletePod("bare", metav1.DeleteOptions{})
+	f.waitReleased("bare", id)
+	f.waitGone("bare")
+}
+
+// TestPodOfARecreatedSandbox claims anew: the name alone gives no right.
+func TestPodOfARecreatedSandbox(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	f.deleteSandbox("box")
+
+	second := f.createSandbox("box")
+	if fresh := f.run(newOwnedPod(second)); fresh == id {
+		t.Errorf("the Pod of another Sandbox of that name was given VM %s", id)
+	}
+	f.waitReleased("box", id)
+	if r := f.history("box"); len(r.claims) != 2 || len(r.live) != 1 {
+		t.Errorf("claimed %v, alive %v; want two claims and the second alive", r.claims, r.live)
+	}
+}

@@ -1,0 +1,181 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
+)
+
+const (
+	root    = "../.."
+	crdFile = "testdata/sandbox-crd.yaml"
+	// release is the Helm release; its namespace, DaemonSet and service account
+	// have the same name.
+	release      = "vk-sandbox-e2e"
+	tokenSecret  = "sandboxd-token"
+	setUpTimeout = 3 * time.Minute
+)
+
+// suite is what all tests share: the cluster, and the release installed on it.
+type suite struct {
+	info    *clusterinfo.Info
+	client  kubernetes.Interface
+	dynamic dynamic.Interface
+	image   string
+}
+
+// shared is set by TestMain before any test runs.
+var shared *suite
+
+func TestMain(m *testing.M) {
+	code, err := runAll(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runAll(m *testing.M) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), setUpTimeout)
+	defer cancel()
+	if shared, err = newSuite(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), setUpTimeout)
+		defer cancel()
+		err = errors.Join(err, shared.remove(ctx))
+	}()
+	if err := shared.install(ctx); err != nil {
+		return 0, errors.Join(err, errors.New(shared.describe(ctx, release)))
+	}
+	return m.Run(), nil
+}
+
+func newSuite() (*suite, error) {
+	image := os.Getenv("E2E_IMAGE")
+	if image == "" {
+		return nil, errors.New("E2E_IMAGE names no image; run the tests with \"make test-e2e\"")
+	}
+	info, err := clusterinfo.Load(root)
+	if err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", info.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &suite{info: info, client: client, dynamic: objects, image: image}, nil
+}
+
+// install does what a user does, in the same order.
+func (s *suite) install(ctx context.Context) error {
+	if _, err := s.kubectl(ctx, "apply", "--filename="+crdFile); err != nil {
+		return err
+	}
+	if _, err := s.kubectl(ctx, "wait", "--for=condition=Established", "crd/sandboxes.agents.x-k8s.io", "--timeout=30s"); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: release, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"},
+	}}
+	if _, err := s.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); ignoreExists(err) != nil {
+		return fmt.Errorf("create namespace %s: %w", release, err)
+	}
+	token, err := s.rootToken()
+	if err != nil {
+		return err
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: tokenSecret},
+		StringData: map[string]string{"token": token},
+	}
+	if _, err := s.client.CoreV1().Secrets(release).Create(ctx, secret, metav1.CreateOptions{}); ignoreExists(err) != nil {
+		return fmt.Errorf("create secret %s: %w", tokenSecret, err)
+	}
+	if err := s.upgrade(ctx); err != nil {
+		return err
+	}
+	return s.nodesReady(ctx)
+}
+
+// upgrade installs the chart, or brings its release to these further values,
+// and returns when the DaemonSet's Pods are Ready.
+func (s *suite) upgrade(ctx context.Context, set ...string) error {
+	repository, tag, _ := strings.Cut(s.image, ":")
+	args := []string{
+		"upgrade", release, root + "/charts/vk-sandbox", "--install", "--namespace=" + release, "--wait", "--timeout=2m",
+		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
+		"--set=sandboxd.existingSecret.name=" + tokenSecret,
+		// What is logged at most is what the search for tokens has to look at.
+		"--set=log.level=debug",
+	}
+	for _, value := range set {
+		args = append(args, "--set="+value)
+	}
+	_, err := s.helm(ctx, args...)
+	return err
+}
+
+// remove leaves the cluster as it was. The virtual nodes' objects outlive the
+// release, by design.
+func (s *suite) remove(ctx context.Context) error {
+	_, uninstall := s.helm(ctx, "uninstall", release, "--namespace="+release, "--ignore-not-found", "--wait", "--timeout=2m")
+	errs := []error{uninstall}
+	for _, h := range s.info.Hosts {
+		errs = append(errs, ignoreNotFound(s.client.CoreV1().Nodes().Delete(ctx, h.VirtualNode(), metav1.DeleteOptions{})))
+	}
+	errs = append(errs, ignoreNotFound(s.client.CoreV1().Namespaces().Delete(ctx, release, metav1.DeleteOptions{})))
+	_, crd := s.kubectl(ctx, "delete", "--filename="+crdFile, "--ignore-not-found", "--wait=false")
+	return errors.Join(append(errs, crd)...)
+}
+
+func (s *suite) rootToken() (string, error) {
+	content, err := os.ReadFile(s.info.Hosts[0].SandboxdTokenFile)
+	if err != nil {
+		return "", fmt.Errorf("read sandboxd's root token: %w", err)
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

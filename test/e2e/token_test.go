@@ -1,0 +1,133 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+const stateFile = "/var/lib/vk-sandbox/claims.json"
+
+// TestTokensStayWhereTheyBelong looks for the root token and for the tokens of
+// VMs in everything that others can read. The daemon logs at debug level, and
+// has claimed, failed and released by then.
+func TestTokensStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	owner := f.createSandbox("kept")
+	f.run(newOwnedPod(owner))
+	released := f.run(newPod("released"))
+	invalid := newPod("invalid")
+	invalid.Annotations[podcontract.AnnotationTemplate] = "no-such-template"
+	f.createPod(invalid)
+	f.warning("invalid", "request refused")
+
+	tokens := f.tokens("kept", "released")
+	f.deletePod("released", metav1.DeleteOptions{})
+	f.waitReleased("released", released)
+	f.deletePod("kept", metav1.DeleteOptions{})
+	f.waitGone("kept")
+	f.run(newOwnedPod(owner))
+
+	f.searchFor(tokens, map[string][]string{
+		"daemon logs": {"--namespace=" + release, "logs", "--selector=app.kubernetes.io/instance=" + release, "--tail=-1"},
+		"events":      {"get", "events", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
+		"Pods":        {"get", "pods", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
+		"Nodes":       {"get", "nodes", "--output=yaml", "--show-managed-fields"},
+		"leases":      {"get", "leases", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
+	})
+	values, err := f.helm(t.Context(), "get", "all", release, "--namespace="+release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.assertAbsent(tokens, "helm get all", values)
+}
+
+// tokens are the secrets to look for, by what they are.
+func (f *fixture) tokens(pods ...string) map[string]string {
+	f.t.Helper()
+	rootToken, err := f.rootToken()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	tokens := map[string]string{"sandboxd's root token": rootToken}
+	for _, name := range pods {
+		vm := f.history(name).live[0]
+		for _, h := range f.info.Hosts {
+			if token, err := simulator(h).Token(f.t.Context(), vm.ID); err == nil {
+				tokens["the token of "+name] = token
+			}
+		}
+	}
+	if len(tokens) != len(pods)+1 {
+		f.t.Fatalf("have %d tokens, want that of each VM and the root token", len(tokens))
+	}
+	return tokens
+}
+
+func (f *fixture) searchFor(tokens map[string]string, places map[string][]string) {
+	f.t.Helper()
+	for place, args := range places {
+		text, err := f.kubectl(f.t.Context(), args...)
+		if err != nil {
+			f.t.Errorf("read %s: %v", place, err)
+			continue
+		}
+		if !strings.Contains(text, f.namespace) && place != "Nodes" && place != "leases" {
+			f.t.Errorf("%s do not mention the test's namespace: looked in the wrong place", place)
+		}
+		f.assertAbsent(tokens, place, text)
+	}
+}
+
+func (f *fixture) assertAbsent(tokens map[string]string, place, text string) {
+	f.t.Helper()
+	for what, token := range tokens {
+		if strings.Contains(text, token) {
+			f.t.Errorf("%s is in: %s", what, place)
+		}
+	}
+}
+
+// TestStateFile: the one place that does hold the tokens is for root only. It
+// also shows that the search above would have found one.
+func TestStateFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.run(newPod("bare"))
+	tokens := f.tokens("bare")
+	held := false
+	for _, h := range f.info.Hosts {
+		file := filepath.Join(h.HostPathRoot, stateFile)
+		for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("%s has mode %o, want %o", path, got, want)
+			}
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = held || strings.Contains(string(content), tokens["the token of bare"])
+		if strings.Contains(string(content), tokens["sandboxd's root token"]) {
+			t.Error("the claims table has sandboxd's root token")
+		}
+	}
+	if !held {
+		t.Error("no claims table has the VM's token: it could never be released")
+	}
+}
