@@ -6,10 +6,12 @@ package sandboxd
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -27,8 +29,11 @@ const (
 	CallTimeout = 15 * time.Second
 
 	// maxBody bounds what is read of an answer. An index row is about 300
-	// bytes, so this is a node with two hundred thousand sandboxes.
-	maxBody = 64 << 20
+	// bytes, so this is a node with fifty thousand sandboxes.
+	maxBody = 16 << 20
+	// maxErrorBody bounds what is drained of an error's answer, so that the
+	// connection can be used again.
+	maxErrorBody = 64 << 10
 	// maxRetryAfter bounds a wait that sandboxd asks for, so that a wrong
 	// header cannot park a Pod for a day.
 	maxRetryAfter = 5 * time.Minute
@@ -56,7 +61,11 @@ type Client struct {
 func NewClient(c Config) (*Client, error) {
 	base, err := url.Parse(c.URL)
 	if err != nil {
-		return nil, fmt.Errorf("parse the sandboxd URL: %w", err)
+		// The parser's error would quote the URL, and a password in it.
+		return nil, errors.New("the sandboxd URL is malformed: want http://host:port or https://host:port")
+	}
+	if base.User != nil {
+		return nil, errors.New("the sandboxd URL has a user name in it: put the node API token in --sandboxd-token-file instead")
 	}
 	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("sandboxd URL %q: want http://host:port or https://host:port", c.URL)
@@ -90,16 +99,21 @@ type call struct {
 	body    any
 	token   *Token // nil: the node API token
 	timeout time.Duration
+	success int // the one status that means success; 0: any 2xx
 }
 
 // do sends c and decodes the answer into out unless out is nil. A node API
 // token that is refused is read again from its source once.
 func (cl *Client) do(ctx context.Context, c call, out any) error {
-	err := cl.once(ctx, c, out)
-	if c.token != nil || ClassOf(err) != Unauthorized {
+	if c.token != nil {
+		return cl.once(ctx, c, *c.token, out)
+	}
+	token := cl.token.Token()
+	err := cl.once(ctx, c, token, out)
+	if ClassOf(err) != Unauthorized {
 		return err
 	}
-	changed, refreshErr := cl.token.Refresh()
+	changed, refreshErr := cl.token.Refresh(token)
 	if refreshErr != nil {
 		klog.FromContext(ctx).Error(refreshErr, "sandboxd refused the node API token and the token file cannot be read again")
 		return err
@@ -108,16 +122,16 @@ func (cl *Client) do(ctx context.Context, c call, out any) error {
 		return err
 	}
 	klog.FromContext(ctx).Info("sandboxd refused the node API token; using the new one from the token file")
-	return cl.once(ctx, c, out)
+	return cl.once(ctx, c, cl.token.Token(), out)
 }
 
-func (cl *Client) once(ctx context.Context, c call, out any) error {
+func (cl *Client) once(ctx context.Context, c call, token Token, out any) error {
 	if c.timeout == 0 {
 		c.timeout = CallTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	req, err := cl.request(ctx, c)
+	req, err := cl.request(ctx, c, token)
 	if err != nil {
 		return err
 	}
@@ -127,12 +141,16 @@ func (cl *Client) once(ctx context.Context, c call, out any) error {
 		return &Error{Op: c.op, Class: Unreachable, cause: transportCause(err)}
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // the status says it all
+		return &Error{Op: c.op, Class: classify(resp.StatusCode), Status: resp.StatusCode, Wait: retryAfter(resp.Header)}
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
-		return &Error{Op: c.op, Class: Unreachable, cause: err}
+		return &Error{Op: c.op, Class: Unreachable, cause: transportCause(err)}
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return &Error{Op: c.op, Class: classify(resp.StatusCode), Status: resp.StatusCode, Wait: retryAfter(resp.Header)}
+	if c.success != 0 && resp.StatusCode != c.success {
+		return unreadable(c.op, resp.StatusCode)
 	}
 	if out == nil {
 		return nil
@@ -147,7 +165,7 @@ func (cl *Client) once(ctx context.Context, c call, out any) error {
 	return nil
 }
 
-func (cl *Client) request(ctx context.Context, c call) (*http.Request, error) {
+func (cl *Client) request(ctx context.Context, c call, token Token) (*http.Request, error) {
 	var body io.Reader
 	if c.body != nil {
 		raw, err := json.Marshal(c.body)
@@ -165,23 +183,31 @@ func (cl *Client) request(ctx context.Context, c call) (*http.Request, error) {
 	if c.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	token := cl.token.Token()
-	if c.token != nil {
-		token = *c.token
-	}
 	if !token.Empty() {
 		req.Header.Set("Authorization", "Bearer "+token.Reveal())
 	}
 	return req, nil
 }
 
-// transportCause strips the *url.Error, which would repeat method and URL.
+// transportCause strips the *url.Error, which would repeat method and URL. Of
+// the rest it keeps what this side says: net/http quotes an answer that is not
+// HTTP, and so whatever the other side put in it.
 func transportCause(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
-		return ue.Err
+		err = ue.Err
 	}
-	return err
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &op) || errors.As(err, &certificate) {
+		return err
+	}
+	for _, own := range []error{context.DeadlineExceeded, context.Canceled, http.ErrSchemeMismatch, io.ErrUnexpectedEOF, io.EOF} {
+		if errors.Is(err, own) {
+			return own
+		}
+	}
+	return errBroken
 }
 
 // unreadable is an answer whose body this client cannot make sense of.
@@ -189,7 +215,10 @@ func unreadable(op string, status int) error {
 	return &Error{Op: op, Class: Unavailable, Status: status, cause: errUnreadable}
 }
 
-var errUnreadable = errors.New("unreadable answer")
+var (
+	errUnreadable = errors.New("unreadable answer")
+	errBroken     = errors.New("the connection broke, or the answer was not HTTP")
+)
 
 // retryAfter reads the delay-seconds form of Retry-After, bounded.
 func retryAfter(h http.Header) time.Duration {

@@ -32,6 +32,12 @@ const (
 	Unreachable Class = "sandboxd unreachable"
 )
 
+// The operations that an [Error]'s hint tells apart.
+const (
+	opClaim   = "claim"
+	opRelease = "release"
+)
+
 // Error is a failed call. Its text is built from the operation, the class and
 // the status only; it is constant for one kind of failure, so that events
 // made from it aggregate.
@@ -52,21 +58,33 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	hint := map[Class]string{
-		NoCapacity:   "retried until the pool has capacity",
-		Invalid:      "check the template, net and size annotations against the node's pools",
-		Unauthorized: "check --sandboxd-token-file",
-		Unavailable:  "see sandboxd's own log",
-		Unreachable:  "check that sandboxd runs and --sandboxd-url",
-	}[e.Class]
 	text := fmt.Sprintf("sandboxd %s: %s", e.Op, e.Class)
 	if e.Status != 0 && e.Status != http.StatusOK {
 		text += fmt.Sprintf(" (HTTP %d)", e.Status)
 	}
-	if hint != "" {
+	if hint := e.hint(); hint != "" {
 		text += "; " + hint
 	}
 	return text
+}
+
+// hint says what to do next. A release presents the sandbox's own token, and
+// only a claim carries annotations.
+func (e *Error) hint() string {
+	switch {
+	case e.Class == NoCapacity:
+		return "retried until the pool has capacity"
+	case e.Class == Invalid && e.Op == opClaim:
+		return "check the template, net and size annotations against the node's pools"
+	case e.Class == Unauthorized && e.Op != opRelease:
+		return "check --sandboxd-token-file"
+	case e.Class == Unreachable:
+		return "check that sandboxd runs and --sandboxd-url"
+	case e.Class == NotFound:
+		return ""
+	default:
+		return "see sandboxd's own log"
+	}
 }
 
 // Unwrap gives the transport error, for errors.Is with context errors.

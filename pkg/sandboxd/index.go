@@ -5,6 +5,7 @@ package sandboxd
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 )
@@ -34,7 +35,11 @@ func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
 // [NotFound].
 func (cl *Client) Get(ctx context.Context, id string) (Sandbox, error) {
 	var s Sandbox
-	c := call{op: "get", method: http.MethodGet, path: "/v1/sandboxes/" + url.PathEscape(id)}
+	c := call{op: "get", method: http.MethodGet}
+	var err error
+	if c.path, err = sandboxPath(c.op, id); err != nil {
+		return Sandbox{}, err
+	}
 	if err := cl.do(ctx, c, &s); err != nil {
 		return Sandbox{}, err
 	}
@@ -43,6 +48,21 @@ func (cl *Client) Get(ctx context.Context, id string) (Sandbox, error) {
 	}
 	return s, nil
 }
+
+// addressable reports whether a path can carry the id as one segment. The
+// others are dropped or resolved on the way, and would name another resource.
+func addressable(id string) bool { return id != "" && id != "." && id != ".." }
+
+// sandboxPath is the path of one sandbox; with an id that is not addressable
+// nothing is sent.
+func sandboxPath(op, id string) (string, error) {
+	if !addressable(id) {
+		return "", &Error{Op: op, Class: Invalid, cause: errID}
+	}
+	return "/v1/sandboxes/" + url.PathEscape(id), nil
+}
+
+var errID = errors.New("not a sandbox id")
 
 // Info returns the node's pools and counts.
 func (cl *Client) Info(ctx context.Context) (Info, error) {

@@ -6,17 +6,21 @@ package sandboxd
 import (
 	"context"
 	"net/http"
-	"net/url"
 )
 
 // Release destroys the sandbox with its own token. A nil error means that
-// sandboxd confirmed it. An error of class [NotFound] means that the id is
+// sandboxd confirmed it, with the status 204 and no other. An error of class [NotFound] means that the id is
 // unknown or that the token is wrong; the node's index tells the two apart.
 func (cl *Client) Release(ctx context.Context, id string, token Token) error {
+	path, err := sandboxPath(opRelease, id)
+	if err != nil {
+		return err
+	}
 	return cl.do(ctx, call{
-		op:     "release",
-		method: http.MethodPost,
-		path:   "/v1/sandboxes/" + url.PathEscape(id) + "/release",
-		token:  &token,
+		op:      opRelease,
+		method:  http.MethodPost,
+		path:    path + "/release",
+		token:   &token,
+		success: http.StatusNoContent,
 	}, nil)
 }

@@ -6,6 +6,9 @@ package sandboxd
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
+	"unique"
 )
 
 // redacted stands wherever a Token would have been printed.
@@ -17,18 +20,35 @@ var errTokenMarshalled = errors.New("refusing to marshal a sandboxd token: use R
 // Token is a bearer credential: the node API token, or the release token of
 // one sandbox. Printing it in any format gives a placeholder and marshalling
 // it is an error, so that a token in a log or a status takes an explicit
-// [Token.Reveal] (DESIGN rule 8).
-type Token struct{ secret string }
+// [Token.Reveal] (DESIGN rule 8). Tokens are comparable.
+//
+// The credential is behind a pointer: fmt reaches a Token in an unexported
+// field of another type by reflection alone, past the methods below, and
+// prints a pointer where it would print a string.
+type Token struct{ secret unique.Handle[string] }
 
-// NewToken wraps a credential.
-func NewToken(secret string) Token { return Token{secret: secret} }
+// NewToken wraps a credential. The empty one is the zero Token.
+func NewToken(secret string) Token {
+	if secret == "" {
+		return Token{}
+	}
+	return Token{secret: unique.Make(secret)}
+}
 
 // Reveal returns the credential. Only the request that presents it and the
 // claims file that keeps it have a reason to call this.
-func (t Token) Reveal() string { return t.secret }
+func (t Token) Reveal() string {
+	if t.Empty() {
+		return ""
+	}
+	return t.secret.Value()
+}
 
 // Empty reports whether there is no credential.
-func (t Token) Empty() bool { return t.secret == "" }
+func (t Token) Empty() bool { return t == Token{} }
+
+// sendable reports whether a header can carry the credential.
+func (t Token) sendable() bool { return !strings.ContainsFunc(t.Reveal(), unicode.IsControl) }
 
 // String implements [fmt.Stringer] without the credential.
 func (t Token) String() string { return redacted }

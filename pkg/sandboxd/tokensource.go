@@ -4,7 +4,6 @@
 package sandboxd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -15,9 +14,9 @@ import (
 type TokenSource interface {
 	// Token returns the token to present now.
 	Token() Token
-	// Refresh looks for a newer token after sandboxd has refused the present
-	// one, and reports whether there is one.
-	Refresh() (changed bool, err error)
+	// Refresh looks for another token after sandboxd has refused one, and
+	// reports whether Token now returns another than the refused one.
+	Refresh(refused Token) (changed bool, err error)
 }
 
 // StaticToken is a TokenSource that never changes. The empty token means that
@@ -28,7 +27,7 @@ type StaticToken Token
 func (s StaticToken) Token() Token { return Token(s) }
 
 // Refresh implements [TokenSource]: there is never a newer token.
-func (s StaticToken) Refresh() (bool, error) { return false, nil }
+func (s StaticToken) Refresh(Token) (bool, error) { return false, nil }
 
 // fileToken reads the token at start, and again only when sandboxd refuses it.
 type fileToken struct {
@@ -55,25 +54,27 @@ func (f *fileToken) read() (Token, error) {
 	if err != nil {
 		return Token{}, fmt.Errorf("read the sandboxd token file: %w", err)
 	}
-	secret := strings.TrimSpace(string(raw))
-	if secret == "" {
-		return Token{}, fmt.Errorf("read the sandboxd token file %s: %w", f.path, errors.New("it is empty; put the node API token in it"))
+	token := NewToken(strings.TrimSpace(string(raw)))
+	if token.Empty() {
+		return Token{}, fmt.Errorf("read the sandboxd token file %s: it is empty; put the node API token in it", f.path)
 	}
-	return NewToken(secret), nil
+	if !token.sendable() {
+		return Token{}, fmt.Errorf("read the sandboxd token file %s: it has more than one line or a control character; put the node API token alone in it", f.path)
+	}
+	return token, nil
 }
 
 // Token implements [TokenSource].
 func (f *fileToken) Token() Token { return *f.current.Load() }
 
-// Refresh implements [TokenSource].
-func (f *fileToken) Refresh() (bool, error) {
+// Refresh implements [TokenSource]. What counts is the token that was refused,
+// not the one held: of several calls refused at once, only the first finds the
+// file newer than what is held.
+func (f *fileToken) Refresh(refused Token) (bool, error) {
 	token, err := f.read()
 	if err != nil {
 		return false, err
 	}
-	if token == f.Token() {
-		return false, nil
-	}
 	f.current.Store(&token)
-	return true, nil
+	return token != refused, nil
 }

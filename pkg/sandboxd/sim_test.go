@@ -1,0 +1,154 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxd_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+var small = sandboxdsim.Key{Template: "rt:24.04", Net: "none", Size: "small"}
+
+// withSimulator runs a test against a simulated node under virtual time.
+func withSimulator(t *testing.T, change func(*sandboxdsim.Config), test func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client)) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := sandboxdsim.Config{
+			RootToken: rootSecret, TenantToken: "tenant", AdvertiseAddr: "10.0.0.5:7777",
+			Pools: []sandboxdsim.Pool{{Key: small, Target: 2}}, Rand: rand.NewChaCha8([32]byte{1}),
+		}
+		if change != nil {
+			change(&cfg)
+		}
+		s, err := sandboxdsim.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		test(t, s, newClient(t, sandboxd.Config{Transport: s.Transport()}))
+	})
+}
+
+var ask = sandboxd.ClaimRequest{Template: "rt:24.04", TTLSeconds: 3600, ClaimRef: "team-red/notebook-a"}
+
+func claimOne(t *testing.T, cl *sandboxd.Client) sandboxd.Claim {
+	t.Helper()
+	c, err := cl.Claim(context.Background(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSimulatedLife(t *testing.T) {
+	withSimulator(t, nil, func(t *testing.T, _ *sandboxdsim.Server, cl *sandboxd.Client) {
+		ctx := context.Background()
+		if err := cl.Healthy(ctx); err != nil {
+			t.Fatal(err)
+		}
+		c := claimOne(t, cl)
+		if c.OwnerAddr != "10.0.0.5:7777" || !c.Deadline.Equal(time.Now().Add(time.Hour)) {
+			t.Errorf("claim %+v", c)
+		}
+		rows, err := cl.List(ctx)
+		if err != nil || len(rows) != 1 || rows[0].ID != c.ID || rows[0].ClaimRef != "team-red/notebook-a" || rows[0].Key != (sandboxd.Key(small)) {
+			t.Fatalf("rows %+v, error %v", rows, err)
+		}
+		if got, err := cl.Get(ctx, c.ID); err != nil || got != rows[0] {
+			t.Errorf("row %+v, error %v; want %+v", got, err, rows[0])
+		}
+		info, err := cl.Info(ctx)
+		if err != nil || info.Claimed != 1 || len(info.Pools) != 1 || info.Pools[0].Warm != 1 || info.Pools[0].Key != sandboxd.Key(small) {
+			t.Errorf("info %+v, error %v", info, err)
+		}
+		// A wrong token answers as an unknown id does, and destroys nothing.
+		wantClass(t, cl.Release(ctx, c.ID, sandboxd.NewToken("wrong")), sandboxd.NotFound)
+		if _, err := cl.Get(ctx, c.ID); err != nil {
+			t.Fatalf("a wrong token destroyed the sandbox: %v", err)
+		}
+		if err := cl.Release(ctx, c.ID, c.Token); err != nil {
+			t.Fatal(err)
+		}
+		wantClass(t, cl.Release(ctx, c.ID, c.Token), sandboxd.NotFound)
+		_, err = cl.Get(ctx, c.ID)
+		wantClass(t, err, sandboxd.NotFound)
+		if rows, err := cl.List(ctx); err != nil || len(rows) != 0 {
+			t.Errorf("rows %+v, error %v; want none", rows, err)
+		}
+	})
+}
+
+func TestSimulatedRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*sandboxdsim.Config)
+		req    sandboxd.ClaimRequest
+		want   sandboxd.Class
+		wait   time.Duration
+	}{
+		{"unknown template", nil, sandboxd.ClaimRequest{Template: "other"}, sandboxd.Invalid, 0},
+		{"no egress attachment", nil, sandboxd.ClaimRequest{Template: "rt:24.04", Net: "lane-1"}, sandboxd.Invalid, 0},
+		{"at max_claims", func(c *sandboxdsim.Config) { c.MaxClaims, c.RetryAfter = -1, 30*time.Second }, ask, sandboxd.NoCapacity, 30 * time.Second},
+		{"redirect", func(c *sandboxdsim.Config) {
+			c.MaxClaims, c.Redirect, c.Peers = -1, sandboxdsim.RedirectFull, []string{"10.0.0.6:7777"}
+		}, ask, sandboxd.NoCapacity, 0},
+		{"unknown token", func(c *sandboxdsim.Config) { c.RootToken = "other" }, ask, sandboxd.Unauthorized, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			withSimulator(t, c.change, func(t *testing.T, _ *sandboxdsim.Server, cl *sandboxd.Client) {
+				_, err := cl.Claim(context.Background(), c.req)
+				wantClass(t, err, c.want)
+				if got := errorOf(t, err).RetryAfter(); got != c.wait {
+					t.Errorf("wait %v, want %v", got, c.wait)
+				}
+			})
+		})
+	}
+	t.Run("tenant token on an operator endpoint", func(t *testing.T) {
+		withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, _ *sandboxd.Client) {
+			cl := newClient(t, sandboxd.Config{Transport: s.Transport(), Token: sandboxd.StaticToken(sandboxd.NewToken("tenant"))})
+			claimOne(t, cl)
+			_, err := cl.List(context.Background())
+			wantClass(t, err, sandboxd.Unauthorized)
+		})
+	})
+}
+
+func TestSimulatedFaults(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault sandboxdsim.Fault
+		want  sandboxd.Class
+		rows  int
+	}{
+		{"answer lost after the claim was made", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse}, sandboxd.Unreachable, 1},
+		{"request lost", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop}, sandboxd.Unreachable, 0},
+		{"hang", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionHang}, sandboxd.Unreachable, 0},
+		{"answer cut", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionTruncate}, sandboxd.Unavailable, 1},
+		{"500", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 500}, sandboxd.Unavailable, 0},
+		{"restart in the middle", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionRestart}, sandboxd.Unreachable, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
+				c.fault.Count = 1
+				if _, err := s.AddFault(c.fault); err != nil {
+					t.Fatal(err)
+				}
+				got, err := cl.Claim(context.Background(), ask)
+				wantClass(t, err, c.want)
+				if got.ID != "" {
+					t.Errorf("claim %+v beside the error", got)
+				}
+				if rows, err := cl.List(context.Background()); err != nil || len(rows) != c.rows {
+					t.Errorf("%d rows, error %v; want %d", len(rows), err, c.rows)
+				}
+			})
+		})
+	}
+}
