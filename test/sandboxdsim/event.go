@@ -3,7 +3,10 @@
 
 package sandboxdsim
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // EventType names a transition.
 type EventType string
@@ -76,6 +79,15 @@ type Event struct {
 	Provision Provision `json:"provision,omitempty"`
 	// Deadline is the lease as the transition left it.
 	Deadline time.Time `json:"deadline,omitzero"`
+}
+
+// String renders the event for a log line.
+func (e Event) String() string {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
 
 func newEvent(v vm, how EventType, by Actor) Event {

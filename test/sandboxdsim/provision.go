@@ -75,6 +75,9 @@ func (d *daemon) admit(k Key, by Actor, noRedirect bool) (ticket, []string, erro
 
 // full tells whether one more claim by that token would go over a bound.
 func (d *daemon) full(by Actor) bool {
+	if d.limits.maxClaims == 0 && d.limits.tenantMaxClaims == 0 {
+		return false
+	}
 	all := d.inFlight[ByRoot] + d.inFlight[ByTenant]
 	tenant := d.inFlight[ByTenant]
 	for _, v := range d.vms {

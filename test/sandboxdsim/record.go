@@ -86,8 +86,7 @@ func (r *record) keep(e Event) {
 	defer r.mu.Unlock()
 	e.Seq, e.Time = int64(len(r.events))+1, r.clock.Now().UTC()
 	r.count(e)
-	logger := r.logger.WithValues("event", e.Type, "sandbox", e.Sandbox, "claimRef", e.ClaimRef, "by", e.By)
-	logger.V(1).Info("State changed", "provision", e.Provision, "deadline", e.Deadline)
+	r.logger.V(1).Info("State changed", "event", e)
 	if r.file == nil {
 		return
 	}
@@ -96,7 +95,7 @@ func (r *record) keep(e Event) {
 		_, err = r.file.Write(append(b, '\n'))
 	}
 	if err != nil {
-		logger.Error(err, "The record on disk lacks an event; after a restart of the process the truth will too")
+		r.logger.Error(err, "The record on disk lacks an event; after a restart of the process the truth will too", "event", e)
 	}
 }
 
