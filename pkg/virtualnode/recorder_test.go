@@ -1,0 +1,53 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/record"
+)
+
+func TestWarningsOnly(t *testing.T) {
+	events := record.NewFakeRecorder(10)
+	r := warningsOnly{events}
+	for _, kind := range []string{corev1.EventTypeNormal, corev1.EventTypeWarning} {
+		r.Event(publishedPod(), kind, "One", "m")
+		r.Eventf(publishedPod(), kind, "Two", "%s", "m")
+		r.AnnotatedEventf(publishedPod(), nil, kind, "Three", "%s", "m")
+	}
+	close(events.Events)
+	var got []string
+	for e := range events.Events {
+		got = append(got, e)
+	}
+	if want := []string{"Warning One m", "Warning Two m", "Warning Three m"}; !slices.Equal(got, want) {
+		t.Errorf("events = %q, want %q", got, want)
+	}
+}
+
+func TestNewRecorderWritesToTheAPIServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		recorder, stop := NewRecorder(t.Context(), client, "host-1-sandboxd")
+		defer stop()
+		recorder.Event(publishedPod(), corev1.EventTypeWarning, "Reason", "message")
+		synctest.Wait()
+		list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != 1 {
+			t.Fatalf("events = %v, want one", list.Items)
+		}
+		if e := list.Items[0]; e.Source.Component != "vk-sandbox" || e.Source.Host != "host-1-sandboxd" || e.Reason != "Reason" || e.InvolvedObject.UID != "uid-1" {
+			t.Errorf("event = %+v", e)
+		}
+	})
+}

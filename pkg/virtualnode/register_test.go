@@ -1,0 +1,224 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// sandboxdState is a Reachability that a test changes.
+type sandboxdState struct {
+	mu sync.Mutex
+	r  Reachability
+}
+
+func (s *sandboxdState) get() Reachability {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.r
+}
+
+func (s *sandboxdState) set(r Reachability) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.r = r
+}
+
+// startRegistration registers the test node against client until the test ends.
+func startRegistration(t *testing.T, client *fake.Clientset, sandboxd func() Reachability) (registered func() bool) {
+	t.Helper()
+	var r readiness
+	reg := &registration{
+		status: &nodeStatus{node: newNode(nodeConfig(nil), 10260, sandboxd(), time.Now())},
+		client: client, sandboxd: sandboxd,
+		onRegistered: func() { r.node.Store(true) },
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- reg.run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run ended with %v", err)
+		}
+	})
+	return r.node.Load
+}
+
+func getNode(t *testing.T, client *fake.Clientset) *corev1.Node {
+	t.Helper()
+	n, err := client.CoreV1().Nodes().Get(t.Context(), "host-1-sandboxd", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeCondition {
+	for _, c := range n.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
+}
+
+func TestRegistersNodeAndLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		registered := startRegistration(t, client, func() Reachability { return reachable })
+		synctest.Wait()
+		if !registered() {
+			t.Fatal("not registered")
+		}
+		n := getNode(t, client)
+		if len(n.Spec.Taints) != 1 || condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
+			t.Errorf("node = %+v", n)
+		}
+		for range 3 {
+			time.Sleep(20 * time.Second)
+			synctest.Wait()
+			lease, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(t.Context(), "host-1-sandboxd", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if age := time.Since(lease.Spec.RenewTime.Time); age > 15*time.Second || *lease.Spec.LeaseDurationSeconds != 40 {
+				t.Errorf("lease of %d s was renewed %v ago", *lease.Spec.LeaseDurationSeconds, age)
+			}
+		}
+	})
+}
+
+func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		startRegistration(t, client, func() Reachability { return reachable })
+		time.Sleep(5 * time.Minute)
+		for range 3 {
+			if err := client.CoreV1().Nodes().Delete(t.Context(), "host-1-sandboxd", metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			// The Pods of a missing Node are collected after 40 seconds.
+			time.Sleep(15 * time.Second)
+			synctest.Wait()
+			n := getNode(t, client)
+			if n.Labels["kubernetes.io/hostname"] != "host-1-sandboxd" || len(n.Spec.Taints) != 1 || condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
+				t.Errorf("node = %+v", n)
+			}
+		}
+	})
+}
+
+func TestRegistrationOutlivesAnAbsentAPIServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		var mu sync.Mutex
+		down := true
+		client.PrependReactor("*", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return down, nil, apierrors.NewServiceUnavailable("away")
+		})
+		registered := startRegistration(t, client, func() Reachability { return reachable })
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if registered() {
+			t.Fatal("registered without an API server")
+		}
+		mu.Lock()
+		down = false
+		mu.Unlock()
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		if !registered() {
+			t.Fatal("not registered 40 seconds after the API server came back")
+		}
+		getNode(t, client)
+	})
+}
+
+func TestSandboxdReachableCondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		state := &sandboxdState{r: Reachability{Status: corev1.ConditionUnknown, Reason: "NotAsked", Message: "not asked yet"}}
+		startRegistration(t, client, state.get)
+		synctest.Wait()
+		check := func(want Reachability) {
+			t.Helper()
+			n := getNode(t, client)
+			c := condition(n, ConditionSandboxdReachable)
+			if got := (Reachability{c.Status, c.Reason, c.Message}); got != want {
+				t.Errorf("condition = %+v, want %+v", got, want)
+			}
+			if condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
+				t.Error("the node is not Ready")
+			}
+			if n.Labels["type"] != "virtual-kubelet" || len(n.Status.Addresses) != 2 || n.Status.Capacity.Cpu().Value() != 4000 {
+				t.Errorf("the update was not complete: %+v", n)
+			}
+		}
+		check(state.get())
+		for _, r := range []Reachability{reachable, {corev1.ConditionFalse, "Unreachable", "no answer since 02:15"}, reachable} {
+			state.set(r)
+			time.Sleep(observeInterval + time.Second)
+			synctest.Wait()
+			check(r)
+		}
+	})
+}
+
+func TestIdleNodeWritesOncePerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		startRegistration(t, client, func() Reachability { return reachable })
+		synctest.Wait()
+		client.ClearActions()
+		time.Sleep(10*time.Minute + time.Second)
+		synctest.Wait()
+		writes := 0
+		for _, a := range client.Actions() {
+			if a.GetResource().Resource == "nodes" && a.GetVerb() != "get" {
+				writes++
+			}
+		}
+		if writes != 10 {
+			t.Errorf("%d writes of the Node in ten idle minutes, want 10", writes)
+		}
+	})
+}
+
+func TestForeignConditionsAndLabelsStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		startRegistration(t, client, func() Reachability { return reachable })
+		synctest.Wait()
+		n := getNode(t, client)
+		n.Labels["example.com/theirs"] = "yes"
+		n.Labels["type"] = "taken"
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "example.com/Theirs", Status: corev1.ConditionTrue})
+		if _, err := client.CoreV1().Nodes().Update(t.Context(), n, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		n = getNode(t, client)
+		if n.Labels["example.com/theirs"] != "yes" || condition(n, "example.com/Theirs").Status != corev1.ConditionTrue {
+			t.Errorf("foreign label or condition lost: %v %v", n.Labels, n.Status.Conditions)
+		}
+		if n.Labels["type"] != "virtual-kubelet" {
+			t.Error("the node's own label was not put back")
+		}
+	})
+}

@@ -1,0 +1,98 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	statsv1alpha1 "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+)
+
+func request(h http.Handler, method, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	return w
+}
+
+func TestRoutes(t *testing.T) {
+	routes := newRoutes(&readiness{})
+	for name, tc := range map[string]struct {
+		method, path string
+		want         int
+	}{
+		"logs":                  {"GET", "/containerLogs/ns/pod/agent?follow=true", 501},
+		"exec":                  {"POST", "/exec/ns/pod/agent?command=sh&input=1", 501},
+		"exec by websocket":     {"GET", "/exec/ns/pod/agent?command=sh", 501},
+		"attach":                {"POST", "/attach/ns/pod/agent", 501},
+		"attach by websocket":   {"GET", "/attach/ns/pod/agent", 501},
+		"port-forward":          {"POST", "/portForward/ns/pod", 501},
+		"port-forward by ws":    {"GET", "/portForward/ns/pod", 501},
+		"stats":                 {"GET", "/stats/summary", 200},
+		"metrics":               {"GET", "/metrics/resource", 200},
+		"healthz":               {"GET", "/healthz", 200},
+		"readyz before ready":   {"GET", "/readyz", 503},
+		"pods":                  {"GET", "/pods", 404},
+		"pods with a slash":     {"GET", "/pods/", 404},
+		"running pods":          {"GET", "/runningpods/", 404},
+		"running pods, bare":    {"GET", "/runningpods", 404},
+		"root":                  {"GET", "/", 404},
+		"run":                   {"POST", "/run/ns/pod/agent", 404},
+		"config":                {"GET", "/configz", 404},
+		"profiles":              {"GET", "/debug/pprof/", 404},
+		"logs by another verb":  {"DELETE", "/containerLogs/ns/pod/agent", 405},
+		"stats by another verb": {"POST", "/stats/summary", 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := request(routes, tc.method, tc.path)
+			if w.Code != tc.want {
+				t.Errorf("%s %s = %d, want %d", tc.method, tc.path, w.Code, tc.want)
+			}
+			if tc.want == 501 && !strings.Contains(w.Body.String(), "sandbox SDK") {
+				t.Errorf("the answer does not say where to go instead: %q", w.Body)
+			}
+		})
+	}
+}
+
+func TestEmptyStatistics(t *testing.T) {
+	routes := newRoutes(&readiness{})
+	var summary statsv1alpha1.Summary
+	if err := json.Unmarshal(request(routes, "GET", "/stats/summary").Body.Bytes(), &summary); err != nil {
+		t.Fatal(err)
+	}
+	if summary.Node.NodeName != "" || len(summary.Pods) != 0 {
+		t.Errorf("summary = %+v, want an empty one", summary)
+	}
+	w := request(routes, "GET", "/metrics/resource")
+	if w.Body.Len() != 0 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Errorf("metrics = %q as %q", w.Body, w.Header())
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pods, node bool
+		want       int
+		says       string
+	}{
+		"nothing yet": {false, false, 503, "the pod controller has not started; the Node is not registered"},
+		"no node yet": {true, false, 503, "the Node is not registered"},
+		"no pods yet": {false, true, 503, "the pod controller has not started"},
+		"both":        {true, true, 200, "ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r readiness
+			r.pods.Store(tc.pods)
+			r.node.Store(tc.node)
+			w := request(newRoutes(&r), "GET", "/readyz")
+			if w.Code != tc.want || strings.TrimSpace(w.Body.String()) != tc.says {
+				t.Errorf("readyz = %d %q, want %d %q", w.Code, w.Body, tc.want, tc.says)
+			}
+		})
+	}
+}

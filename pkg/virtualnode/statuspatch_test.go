@@ -1,0 +1,169 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+var (
+	early = metav1.NewTime(time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC))
+	late  = metav1.NewTime(time.Date(2026, 7, 27, 2, 16, 0, 0, time.UTC))
+)
+
+// publishedPod is a scheduled Pod as the API server has it: with what other
+// parties have put into it.
+func publishedPod(change ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "default", Name: "my-sandbox", UID: "uid-1", ResourceVersion: "7",
+			Labels:      map[string]string{"app": "user"},
+			Annotations: map[string]string{"user": "note"},
+			Finalizers:  []string{"example.com/hold"},
+		},
+		Spec: corev1.PodSpec{NodeName: "host-1-sandboxd"},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodPending, QOSClass: corev1.PodQOSBestEffort,
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: early},
+				{Type: "example.com/gate", Status: corev1.ConditionTrue, LastTransitionTime: early},
+			},
+		},
+	}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+// reportedPod is the same Pod as a provider reports it Running.
+func reportedPod(change ...func(*corev1.Pod)) *corev1.Pod {
+	return publishedPod(append([]func(*corev1.Pod){func(p *corev1.Pod) {
+		p.Labels, p.Finalizers = map[string]string{"app": "stale"}, nil
+		p.Annotations = map[string]string{"user": "stale", "sandbox.cocoonstack.io/claim-id": "sb_1"}
+		p.Status = corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.5", PodIPs: []corev1.PodIP{{IP: "10.0.0.5"}}, StartTime: &late,
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: late},
+				{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: late},
+			},
+		}
+	}}, change...)...)
+}
+
+// running is publishedPod after reportedPod has been published.
+func running(p *corev1.Pod) {
+	p.Annotations["sandbox.cocoonstack.io/claim-id"] = "sb_1"
+	p.Status.Phase, p.Status.PodIP, p.Status.StartTime = corev1.PodRunning, "10.0.0.5", &late
+	p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.5"}}
+	p.Status.Conditions = append(p.Status.Conditions,
+		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: late})
+}
+
+func TestStatusPatch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		base, pod *corev1.Pod
+		want      string
+	}{
+		"first status": {
+			publishedPod(), reportedPod(),
+			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_1"},"uid":"uid-1"},"status":{` +
+				`"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"},{"type":"Ready"}],` +
+				`"conditions":[{"lastProbeTime":null,"lastTransitionTime":"2026-07-27T02:16:00Z","status":"True","type":"Ready"}],` +
+				`"phase":"Running","podIP":"10.0.0.5","podIPs":[{"ip":"10.0.0.5"}],"startTime":"2026-07-27T02:16:00Z"}}`,
+		},
+		"nothing changed": {publishedPod(running), reportedPod(), ""},
+		"the claim changed, the status did not": {
+			publishedPod(running), reportedPod(func(p *corev1.Pod) { p.Annotations["sandbox.cocoonstack.io/claim-id"] = "sb_2" }),
+			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_2"},"uid":"uid-1"}}`,
+		},
+		"no annotation removes none": {
+			publishedPod(running), reportedPod(func(p *corev1.Pod) { p.Annotations = nil; p.Status.Reason = "Why" }),
+			`{"metadata":{"uid":"uid-1"},"status":{"reason":"Why"}}`,
+		},
+		"a stale address is replaced": {
+			publishedPod(running), reportedPod(func(p *corev1.Pod) {
+				p.Status.PodIP, p.Status.PodIPs = "10.0.0.6", []corev1.PodIP{{IP: "10.0.0.6"}}
+			}),
+			`{"metadata":{"uid":"uid-1"},"status":{"$setElementOrder/podIPs":[{"ip":"10.0.0.6"}],"podIP":"10.0.0.6",` +
+				`"podIPs":[{"ip":"10.0.0.6"},{"$patch":"delete","ip":"10.0.0.5"}]}}`,
+		},
+		"a failed create, as the library reports it": {
+			publishedPod(), publishedPod(func(p *corev1.Pod) {
+				p.ResourceVersion = ""
+				p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity"
+			}),
+			`{"metadata":{"uid":"uid-1"},"status":{"message":"no warm capacity","reason":"ProviderFailed"}}`,
+		},
+		"the reason goes when the Pod runs": {
+			publishedPod(running, func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity" }), reportedPod(),
+			`{"metadata":{"uid":"uid-1"},"status":{"message":null,"reason":null}}`,
+		},
+		"back to pending takes the node's conditions along, nobody else's": {
+			publishedPod(running), publishedPod(func(p *corev1.Pod) { p.Status = corev1.PodStatus{Phase: corev1.PodPending} }),
+			`{"metadata":{"uid":"uid-1"},"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"}],` +
+				`"conditions":[{"$patch":"delete","type":"Ready"}],"phase":"Pending","podIP":null,` +
+				`"podIPs":null,"startTime":null}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := statusPatch(tc.base, tc.pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
+				t.Fatalf("patch (-want +got):\n%s", diff)
+			}
+			if got != nil {
+				checkApplied(t, tc.base, tc.pod, got)
+			}
+		})
+	}
+}
+
+// checkApplied applies the patch as the API server does, and checks that the
+// result needs no second patch and that nothing of others was touched.
+func checkApplied(t *testing.T, base, pod *corev1.Pod, patch []byte) {
+	t.Helper()
+	original, err := json.Marshal(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := strategicpatch.StrategicMergePatch(original, patch, corev1.Pod{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result corev1.Pod
+	if err := json.Unmarshal(raw, &result); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := statusPatch(&result, pod); err != nil || again != nil {
+		t.Errorf("a second patch is due: %s, %v", again, err)
+	}
+	if diff := cmp.Diff(pod.Status.PodIPs, result.Status.PodIPs); diff != "" {
+		t.Errorf("addresses (-want +got):\n%s", diff)
+	}
+	if result.Annotations["user"] != "note" || result.Labels["app"] != "user" || len(result.Finalizers) != 1 {
+		t.Errorf("metadata of others changed: %+v", result.ObjectMeta)
+	}
+	if result.Status.QOSClass != corev1.PodQOSBestEffort {
+		t.Error("the QoS class was lost")
+	}
+	foreign := 0
+	for _, c := range result.Status.Conditions {
+		if (c.Type == "example.com/gate" || c.Type == corev1.PodScheduled) && c.LastTransitionTime.Equal(&early) {
+			foreign++
+		}
+	}
+	if foreign != 2 {
+		t.Errorf("conditions of others changed: %+v", result.Status.Conditions)
+	}
+}
