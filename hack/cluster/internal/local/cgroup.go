@@ -55,6 +55,48 @@ func findCgroup(mount string) (cgroup, error) {
 // pods is the control group of a host's Pods, as kubelet names it.
 func (cgroup) pods(host string) string { return "/" + prefix + "/" + host }
 
+// ensurePods makes the control group of a host's Pods in every hierarchy, as
+// kubelet expects of its root.
+func (g cgroup) ensurePods(host string) error {
+	for _, top := range g.all {
+		for _, folder := range []string{top, filepath.Join(top, host)} {
+			if err := os.MkdirAll(folder, 0o755); err != nil {
+				return err
+			}
+			if err := inheritCPUs(folder); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inheritCPUs gives a new group of version 1 the processors and memory nodes of
+// its parent; without any, no process can enter it.
+func inheritCPUs(folder string) error {
+	for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
+		file := filepath.Join(folder, name)
+		now, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if strings.TrimSpace(string(now)) != "" {
+			continue
+		}
+		parent, err := os.ReadFile(filepath.Join(filepath.Dir(folder), name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, parent, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add puts a process into the control group.
 func (g cgroup) add(pid int) error {
 	folder := filepath.Join(g.tracking, "daemons")

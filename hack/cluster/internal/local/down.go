@@ -70,7 +70,27 @@ func (c *Cluster) endProcesses(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.sweep(ctx)
+	if err := c.sweep(ctx); err != nil {
+		return err
+	}
+	return collected(ctx, list)
+}
+
+// collected waits, for a while, until the machine's init has collected ended
+// processes.
+func collected(ctx context.Context, list []*process) error {
+	deadline := time.Now().Add(3 * time.Second)
+	for _, p := range list {
+		for time.Now().Before(deadline) {
+			if start, _, err := processStat(p.PID); err != nil || start != p.StartTime {
+				break
+			}
+			if err := sleep(ctx, pollInterval); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // wave says when a process is to end.

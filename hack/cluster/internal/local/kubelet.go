@@ -33,8 +33,8 @@ func writeKubeletConfig(p paths, a address, cgroupRoot, server string) error {
 	return writeJSON(h.config("kubelet.json"), kubeletConfig(p, h, a, cgroupRoot))
 }
 
-// kubeletConfig is meant for a machine that is not kubelet's own: no cgroup
-// tree, no reservation, no eviction before it is really full, and no removal of
+// kubeletConfig is meant for a machine that is not kubelet's own: a part of the
+// cgroup tree, no reservation, no eviction before it is really full, and no removal of
 // images that can not be pulled again.
 func kubeletConfig(p paths, h hostPaths, a address, cgroupRoot string) object {
 	return object{
@@ -53,7 +53,7 @@ func kubeletConfig(p paths, h hostPaths, a address, cgroupRoot string) object {
 		"failCgroupV1":                  false,
 		"cgroupDriver":                  "cgroupfs",
 		"cgroupRoot":                    cgroupRoot,
-		"cgroupsPerQOS":                 false,
+		"cgroupsPerQOS":                 true,
 		"enforceNodeAllocatable":        []string{},
 		"failSwapOn":                    false,
 		"localStorageCapacityIsolation": false,

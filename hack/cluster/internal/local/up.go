@@ -153,6 +153,9 @@ func (s *start) prepare(ctx context.Context) error {
 		if err := ensureHostPKI(s.paths, a); err != nil {
 			return err
 		}
+		if err := s.supervisor.cgroup.ensurePods(a.name); err != nil {
+			return err
+		}
 		if err := writeKubeletConfig(s.paths, a, s.supervisor.cgroup.pods(a.name), server); err != nil {
 			return err
 		}
