@@ -1,0 +1,210 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podcontract_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+var (
+	// Neither moment is on a second, nor in UTC, as a clock's are.
+	zone      = time.FixedZone("", 2*60*60)
+	claimedAt = time.Date(2026, 7, 27, 4, 15, 0, 987654321, zone)
+	endedAt   = time.Date(2026, 7, 28, 4, 15, 7, 123456789, zone)
+	bound     = podcontract.Binding{ClaimID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: claimedAt}
+)
+
+func podOf(containers int) *corev1.Pod {
+	all := []corev1.Container{{Name: "agent", Image: "rt:24.04"}, {Name: "sidecar", Image: "proxy:2"}, {Name: "logger"}}
+	return &corev1.Pod{Spec: corev1.PodSpec{
+		Containers: all[:containers],
+		// Containers are not interpreted, these least of all.
+		InitContainers: []corev1.Container{{Name: "init", Image: "init:1"}},
+	}}
+}
+
+func failed(pod *corev1.Pod) corev1.PodStatus {
+	return podcontract.FailedStatus(pod, bound, podcontract.ReasonLeaseExpired, "the lease ended", endedAt)
+}
+
+func TestWholeStatus(t *testing.T) {
+	for _, containers := range []int{0, 1, 3} {
+		pod := podOf(containers)
+		for kind, got := range map[string]corev1.PodStatus{"running": podcontract.RunningStatus(pod, bound), "failed": failed(pod)} {
+			file := "testdata/" + kind + "-" + strconv.Itoa(containers) + ".yaml"
+			t.Run(file, func(t *testing.T) {
+				golden, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rendered, err := yaml.Marshal(got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(document(t, golden), document(t, rendered)); diff != "" {
+					t.Errorf("status (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func document(t *testing.T, text []byte) (v any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestPendingStatus(t *testing.T) {
+	if diff := cmp.Diff(corev1.PodStatus{Phase: corev1.PodPending}, podcontract.PendingStatus()); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// Two reads of one claim are one status, also when the claim's time has been
+// through the table's file in between, and sharing nothing that can be written.
+func TestStatusIsStable(t *testing.T) {
+	pod := podOf(3)
+	reloaded := bound
+	reloaded.ClaimedAt = claimedAt.UTC().Truncate(time.Second)
+	if diff := cmp.Diff(podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, reloaded)); diff != "" {
+		t.Errorf("running (-first +second):\n%s", diff)
+	}
+	if diff := cmp.Diff(failed(pod), failed(pod)); diff != "" {
+		t.Errorf("failed (-first +second):\n%s", diff)
+	}
+	first, second := podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, bound)
+	first.Conditions[0].Reason, *first.ContainerStatuses[0].Started, first.PodIPs[0].IP = "changed", false, "changed"
+	first.StartTime.Time = endedAt
+	if diff := cmp.Diff(podcontract.RunningStatus(pod, bound), second); diff != "" {
+		t.Errorf("a change of one shows in the other:\n%s", diff)
+	}
+}
+
+// Nothing can be published after a terminal phase, so everything that ends
+// must end with it.
+func TestFailedIsTerminalThroughout(t *testing.T) {
+	for _, reason := range []string{podcontract.ReasonLeaseExpired, podcontract.ReasonLost} {
+		s := podcontract.FailedStatus(podOf(3), bound, reason, "message", endedAt)
+		if s.Phase != corev1.PodFailed || s.Reason != reason || s.Message != "message" {
+			t.Errorf("phase %s, reason %s, message %s", s.Phase, s.Reason, s.Message)
+		}
+		for _, c := range s.ContainerStatuses {
+			if c.State.Running != nil || c.State.Waiting != nil || c.State.Terminated == nil || c.State.Terminated.ExitCode == 0 || c.Ready || *c.Started {
+				t.Errorf("container %s is not over: %+v", c.Name, c)
+			}
+		}
+		for _, c := range s.Conditions {
+			if c.Type == corev1.PodReady && c.Status != corev1.ConditionFalse {
+				t.Errorf("still Ready: %+v", c)
+			}
+		}
+	}
+}
+
+func TestHostIP(t *testing.T) {
+	for _, c := range []struct{ name, address, want string }{
+		{"IPv4", "10.0.0.5:7777", "10.0.0.5"},
+		{"IPv6", "[fd00::5]:7777", "fd00::5"},
+		{"IPv6 in long form", "[FD00:0:0:0:0:0:0:5]:7777", "fd00::5"},
+		{"IPv6 with a zone", "[fe80::5%eth0]:7777", "fe80::5"},
+		{"IPv4 in IPv6", "[::ffff:10.0.0.5]:7777", "10.0.0.5"},
+		{"IPv4 in IPv6 with a zone", "[::ffff:10.0.0.5%eth0]:7777", "10.0.0.5"},
+		{"host name", "host-07:7777", ""},
+		{"host name of digits", "10:7777", ""},
+		{"leading zeros", "010.0.0.5:7777", ""},
+		{"octet too large", "10.0.0.256:7777", ""},
+		{"no port", "10.0.0.5", ""},
+		{"IPv6 without brackets", "fd00::5:7777", ""},
+		{"IPv6 without a port", "[fd00::5]", ""},
+		{"no host", ":7777", ""},
+		{"empty", "", ""},
+		{"URL", "http://10.0.0.5:7777", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := podcontract.RunningStatus(podOf(1), podcontract.Binding{ClaimID: "sb_1", Address: c.address, ClaimedAt: claimedAt})
+			var pods []corev1.PodIP
+			var hosts []corev1.HostIP
+			if c.want != "" {
+				pods, hosts = []corev1.PodIP{{IP: c.want}}, []corev1.HostIP{{IP: c.want}}
+			}
+			if s.PodIP != c.want || s.HostIP != c.want {
+				t.Errorf("podIP %q, hostIP %q; want %q", s.PodIP, s.HostIP, c.want)
+			}
+			if diff := cmp.Diff(pods, s.PodIPs) + cmp.Diff(hosts, s.HostIPs); diff != "" {
+				t.Errorf("lists (-want +got):\n%s", diff)
+			}
+			if s.Phase != corev1.PodRunning || len(s.ContainerStatuses) != 1 || !s.ContainerStatuses[0].Ready {
+				t.Errorf("a claim without an IP address still runs: %+v", s)
+			}
+		})
+	}
+}
+
+func TestPublishedClaim(t *testing.T) {
+	ids := func(all ...string) *corev1.Pod {
+		pod := podWith(set(podcontract.AnnotationClaimID, "sb_annotation"))
+		for _, id := range all {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{ImageID: id})
+		}
+		return pod
+	}
+	with := func(s corev1.PodStatus) *corev1.Pod { return &corev1.Pod{Status: s} }
+	for _, c := range []struct {
+		name string
+		pod  *corev1.Pod
+		want string
+	}{
+		{"annotation alone", ids(), ""},
+		{"no id yet", ids(""), ""},
+		{"image of a container runtime", ids("docker-pullable://rt@sha256:00"), ""},
+		{"claim", ids("sandboxd://sb_1"), "sb_1"},
+		{"claim with slashes", ids("sandboxd://a/b"), "a/b"},
+		{"claim in a later container", ids("", "sandboxd://sb_1"), "sb_1"},
+		{"prefix inside", ids("x-sandboxd://sb_1"), ""},
+		{"published as running", with(podcontract.RunningStatus(podOf(3), bound)), "sb_1"},
+		{"published as failed", with(failed(podOf(3))), "sb_1"},
+		{"published as pending", with(podcontract.PendingStatus()), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := podcontract.PublishedClaim(c.pod); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestKey(t *testing.T) {
+	if got := podcontract.Key(podWith(nil)); got != "team-red/notebook-a" {
+		t.Errorf("key %q", got)
+	}
+}
+
+func FuzzStatus(f *testing.F) {
+	for _, seed := range []string{"10.0.0.5:7777", "[fe80::5%eth0]:7777", "[::ffff:10.0.0.5]:1", "host-07:7777", ":", "[]:1", "\xff:1"} {
+		f.Add("sb_1", seed, int64(1785204900))
+	}
+	f.Fuzz(func(t *testing.T, id, address string, at int64) {
+		b := podcontract.Binding{ClaimID: id, Address: address, ClaimedAt: time.Unix(at, 0)}
+		s := podcontract.RunningStatus(podOf(1), b)
+		if errs := validation.IsValidIP(nil, s.PodIP); s.PodIP != "" && len(errs) > 0 {
+			t.Errorf("%q gives the address %q: %v", address, s.PodIP, errs)
+		}
+		if got := podcontract.PublishedClaim(&corev1.Pod{Status: s}); got != id {
+			t.Errorf("published claim %q, want %q", got, id)
+		}
+	})
+}
