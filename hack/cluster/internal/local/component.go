@@ -65,7 +65,7 @@ func (s *supervisor) start(ctx context.Context, c component) (*process, error) {
 		return nil, err
 	}
 	if old != nil && old.alive() {
-		if slices.Equal(old.Args, c.argv) && old.Inputs == digest {
+		if slices.Equal(old.Args, c.argv) && old.Inputs == digest && !old.ending() {
 			return old, nil
 		}
 		if err := stop(ctx, []*process{old}, stopGrace); err != nil {

@@ -70,21 +70,19 @@ func (c *Cluster) endProcesses(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.sweep(ctx); err != nil {
+	swept, err := c.sweep(ctx)
+	if err != nil {
 		return err
 	}
-	return collected(ctx, list)
+	return collected(ctx, append(list, swept...))
 }
 
 // collected waits, for a while, until the machine's init has collected ended
 // processes.
 func collected(ctx context.Context, list []*process) error {
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(6 * time.Second)
 	for _, p := range list {
-		for time.Now().Before(deadline) {
-			if start, _, err := processStat(p.PID); err != nil || start != p.StartTime {
-				break
-			}
+		for p.there() && time.Now().Before(deadline) {
 			if err := sleep(ctx, pollInterval); err != nil {
 				return err
 			}
@@ -108,16 +106,17 @@ func wave(name string) int {
 	}
 }
 
-// sweep ends every process in the cluster's cgroup.
-func (c *Cluster) sweep(ctx context.Context) error {
+// sweep ends every process in the cluster's cgroup, and returns them.
+func (c *Cluster) sweep(ctx context.Context) ([]*process, error) {
+	var swept []*process
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		pids, err := c.supervisor.cgroup.processes()
 		if err != nil || len(pids) == 0 {
-			return err
+			return swept, err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("processes %v of the cluster do not end, not even by SIGKILL", pids)
+			return nil, fmt.Errorf("processes %v of the cluster do not end, not even by SIGKILL", pids)
 		}
 		for _, pid := range pids {
 			p := &process{PID: pid}
@@ -125,12 +124,13 @@ func (c *Cluster) sweep(ctx context.Context) error {
 			if err := p.identify(); err != nil {
 				continue
 			}
+			swept = append(swept, p)
 			if err := p.signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return err
+				return nil, err
 			}
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

@@ -83,8 +83,8 @@ func (c *Cluster) startInit(ctx context.Context, a address, keep []string) (*nam
 	return &namespaces{p.PID}, nil
 }
 
-// startRuntime starts a host's containerd and gives it the sandbox image.
-func (c *Cluster) startRuntime(ctx context.Context, a address, in *namespaces, binary, pauseArchive string) error {
+// startRuntime starts a host's containerd and gives it the cluster's images.
+func (c *Cluster) startRuntime(ctx context.Context, a address, in *namespaces, binary string) error {
 	h := c.paths.host(a.name)
 	plugins, err := cniFolder()
 	if err != nil {
@@ -106,5 +106,5 @@ func (c *Cluster) startRuntime(ctx context.Context, a address, in *namespaces, b
 	if err := c.supervisor.wait(ctx, p, runtime.healthy); err != nil {
 		return err
 	}
-	return importImage(ctx, in, layers, pauseArchive)
+	return c.importImages(ctx, a.name, in, layers)
 }

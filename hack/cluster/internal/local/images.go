@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/image"
 )
 
@@ -48,13 +49,13 @@ func (c *Cluster) LoadImage(ctx context.Context, spec image.Spec) error {
 			if err != nil {
 				return err
 			}
-			return importImage(ctx, in, layers, archive)
+			return c.importImage(ctx, h.Name, in, layers, archive)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return os.Remove(archive)
+	return nil
 }
 
 // writeImage makes an image and returns the file that holds it.
@@ -64,11 +65,46 @@ func (c *Cluster) writeImage(spec image.Spec) (string, error) {
 	}
 	name := strings.NewReplacer("/", "_", ":", "_").Replace(spec.Name)
 	archive := filepath.Join(c.paths.images(), name+".tar")
-	return archive, image.Write(spec, archive)
+	// By way of another name: half an archive must not look like one.
+	defer os.Remove(archive + ".partial")
+	if err := image.Write(spec, archive+".partial"); err != nil {
+		return "", err
+	}
+	return archive, os.Rename(archive+".partial", archive)
 }
 
-// importImage gives an archive to a host's containerd, where kubelet looks.
-func importImage(ctx context.Context, in *namespaces, snapshotter, archive string) error {
-	return in.run(ctx, "ctr", "--address="+containerdSocket, "--namespace=k8s.io",
-		"image", "import", "--snapshotter="+snapshotter, archive)
+// importImages gives a host's containerd every image that was made for the
+// cluster, as far as the host does not have it: a host can be added later.
+func (c *Cluster) importImages(ctx context.Context, host string, in *namespaces, snapshotter string) error {
+	archives, err := filepath.Glob(filepath.Join(c.paths.images(), "*.tar"))
+	if err != nil {
+		return err
+	}
+	for _, archive := range archives {
+		digest, err := digestFiles([]string{archive})
+		if err != nil {
+			return err
+		}
+		if has, err := os.ReadFile(c.paths.host(host).imported(archive)); err == nil && string(has) == digest {
+			continue
+		}
+		if err := c.importImage(ctx, host, in, snapshotter, archive); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importImage gives an archive to a host's containerd, where kubelet looks, and
+// notes that it did.
+func (c *Cluster) importImage(ctx context.Context, host string, in *namespaces, snapshotter, archive string) error {
+	digest, err := digestFiles([]string{archive})
+	if err != nil {
+		return err
+	}
+	if err := in.run(ctx, "ctr", "--address="+containerdSocket, "--namespace=k8s.io",
+		"image", "import", "--snapshotter="+snapshotter, archive); err != nil {
+		return err
+	}
+	return cluster.WriteFile(c.paths.host(host).imported(archive), []byte(digest), 0o644)
 }

@@ -60,6 +60,8 @@ func kubeletConfig(p paths, h hostPaths, a address, cgroupRoot string) object {
 		"evictionHard": object{
 			"memory.available": "50Mi", "nodefs.available": "1%", "nodefs.inodesFree": "1%", "imagefs.available": "1%",
 		},
+		// Tests wait for what a Node says.
+		"nodeStatusUpdateFrequency":   "3s",
 		"imageGCHighThresholdPercent": 100,
 		"imageGCLowThresholdPercent":  99,
 	}

@@ -99,7 +99,7 @@ func (c *Cluster) info(o cluster.Options, version string) (*cluster.Info, error)
 // namespaces returns the namespaces of a host, or nil if the host does not run.
 func (c *Cluster) namespaces(a address) (*namespaces, error) {
 	p, err := c.supervisor.records.load(initName(a))
-	if err != nil || p == nil || !p.alive() {
+	if err != nil || p == nil || !p.alive() || p.ending() {
 		return nil, err
 	}
 	return &namespaces{p.PID}, nil

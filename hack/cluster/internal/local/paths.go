@@ -60,6 +60,11 @@ func (h hostPaths) config(n string) string { return filepath.Join(h.dir, "config
 func (h hostPaths) sandboxd() string       { return filepath.Join(h.dir, "sandboxd") }
 func (h hostPaths) sandboxdToken() string  { return filepath.Join(h.dir, "sandboxd", "token") }
 
+// imported notes that the host's containerd has an image archive.
+func (h hostPaths) imported(archive string) string {
+	return filepath.Join(h.dir, "imported", filepath.Base(archive))
+}
+
 // containerdSocket is the socket as the machine sees it. The path can be too
 // long to connect to.
 func (h hostPaths) containerdSocket() string { return filepath.Join(h.root(), containerdSocket) }

@@ -36,7 +36,7 @@ type process struct {
 
 // identify fills in the identity of the running process p.PID.
 func (p *process) identify() error {
-	start, _, err := processStat(p.PID)
+	now, err := processStat(p.PID)
 	if err != nil {
 		return err
 	}
@@ -44,18 +44,32 @@ func (p *process) identify() error {
 	if err != nil {
 		return err
 	}
-	p.StartTime, p.BootID = start, boot
+	p.StartTime, p.BootID = now.start, boot
 	return nil
 }
 
 // alive reports whether the recorded process still runs. A zombie does not.
 func (p *process) alive() bool {
-	start, state, err := processStat(p.PID)
-	if err != nil || start != p.StartTime || state == 'Z' || state == 'X' {
+	now, err := processStat(p.PID)
+	if err != nil || now.start != p.StartTime || now.state == 'Z' || now.state == 'X' {
 		return false
 	}
 	boot, err := bootID()
 	return err == nil && boot == p.BootID
+}
+
+// ending reports whether the recorded process is on its way out. A host's init
+// can be so for seconds, until all of the host has ended.
+func (p *process) ending() bool {
+	now, err := processStat(p.PID)
+	return err != nil || now.start != p.StartTime || now.exiting
+}
+
+// there reports whether the machine still lists the recorded process, if only
+// as a zombie.
+func (p *process) there() bool {
+	now, err := processStat(p.PID)
+	return err == nil && now.start == p.StartTime
 }
 
 // signal sends a signal to the recorded process, and to no other: the process
@@ -72,29 +86,45 @@ func (p *process) signal(s syscall.Signal) error {
 	return held.Signal(s)
 }
 
-// processStat returns the start time and the state of a process.
-func processStat(pid int) (start uint64, state byte, err error) {
+// stat is what the kernel says of a process.
+type stat struct {
+	// start is in clock ticks since the machine's start.
+	start   uint64
+	state   byte
+	exiting bool
+}
+
+func processStat(pid int) (stat, error) {
 	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return 0, 0, err
+		return stat{}, err
 	}
 	return parseStat(content)
 }
 
 // parseStat reads /proc/PID/stat. The command's name, the second field, is in
 // parentheses and can hold spaces and parentheses itself.
-func parseStat(content []byte) (start uint64, state byte, err error) {
+func parseStat(content []byte) (stat, error) {
 	_, rest, found := bytes.Cut(content, []byte("("))
 	end := bytes.LastIndexByte(rest, ')')
 	if !found || end < 0 {
-		return 0, 0, errors.New("process status without a command name")
+		return stat{}, errors.New("process status without a command name")
 	}
 	fields := strings.Fields(string(rest[end+1:]))
 	if len(fields) < 20 || len(fields[0]) != 1 {
-		return 0, 0, fmt.Errorf("process status with %d fields after the name", len(fields))
+		return stat{}, fmt.Errorf("process status with %d fields after the name", len(fields))
 	}
-	start, err = strconv.ParseUint(fields[19], 10, 64)
-	return start, fields[0][0], err
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("process flags: %w", err)
+	}
+	start, err := strconv.ParseUint(fields[19], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("process start: %w", err)
+	}
+	// The kernel's PF_EXITING.
+	const exiting = 0x4
+	return stat{start: start, state: fields[0][0], exiting: flags&exiting != 0}, nil
 }
 
 func bootID() (string, error) {

@@ -18,25 +18,23 @@ func TestParseStat(t *testing.T) {
 	const tail = " S 1 2 2 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 100 200"
 	for name, test := range map[string]struct {
 		content string
-		start   uint64
-		state   byte
+		want    stat
 		bad     bool
 	}{
-		"plain":                  {content: "77 (etcd)" + tail, start: 4711, state: 'S'},
-		"name with parentheses":  {content: "77 (a) Z 1 (b)" + tail, start: 4711, state: 'S'},
-		"name with spaces":       {content: "77 (tmux: server)" + tail, start: 4711, state: 'S'},
+		"plain":                  {content: "77 (etcd)" + tail, want: stat{start: 4711, state: 'S'}},
+		"name with parentheses":  {content: "77 (a) Z 1 (b)" + tail, want: stat{start: 4711, state: 'S'}},
+		"name with spaces":       {content: "77 (tmux: server)" + tail, want: stat{start: 4711, state: 'S'}},
+		"exiting":                {content: "77 (etcd) S 1 2 2 0 -1 4194564" + tail[len(" S 1 2 2 0 -1 4194560"):], want: stat{4711, 'S', true}},
 		"empty":                  {content: "", bad: true},
 		"cut short":              {content: "77 (etcd) S 1 2", bad: true},
 		"start is not a number":  {content: "77 (e) S 1 2 2 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0 x 100", bad: true},
+		"flags are no number":    {content: "77 (e) S 1 2 2 0 -1 x 1 2 3 4 5 6 7 8 20 0 1 0 1 100", bad: true},
 		"closing before opening": {content: "77 ) etcd (", bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start, state, err := parseStat([]byte(test.content))
-			if (err != nil) != test.bad {
-				t.Fatalf("error %v", err)
-			}
-			if !test.bad && (start != test.start || state != test.state) {
-				t.Errorf("start %d state %c, want %d %c", start, state, test.start, test.state)
+			got, err := parseStat([]byte(test.content))
+			if (err != nil) != test.bad || got != test.want {
+				t.Fatalf("parseStat = %+v, %v; want %+v", got, err, test.want)
 			}
 		})
 	}

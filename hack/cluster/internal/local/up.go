@@ -72,7 +72,6 @@ type start struct {
 	clients tlsClients
 	hosts   []address
 	inside  []*namespaces
-	pause   string
 	version string
 }
 
@@ -163,7 +162,7 @@ func (s *start) prepare(ctx context.Context) error {
 	if err := s.installPrograms(); err != nil {
 		return err
 	}
-	if s.pause, err = s.writeImage(image.Spec{Name: pauseImage, Binary: s.files["pause"], Entrypoint: "/pause"}); err != nil {
+	if _, err := s.writeImage(image.Spec{Name: pauseImage, Binary: s.files["pause"], Entrypoint: "/pause"}); err != nil {
 		return err
 	}
 	if err := noteSettings(s.paths); err != nil {
@@ -227,7 +226,7 @@ func (s *start) startMachines(ctx context.Context) error {
 			if err := routePods(ctx, s.inside[i], a, s.hosts); err != nil {
 				return err
 			}
-			return s.startRuntime(ctx, a, s.inside[i], s.files["containerd"], s.pause)
+			return s.startRuntime(ctx, a, s.inside[i], s.files["containerd"])
 		})
 	}
 	return group.Wait()
