@@ -60,7 +60,7 @@ func TestPodReachesProviderAndStatusReachesAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, provider := fake.NewClientset(publishedPod()), newFakeProvider(nil)
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(time.Second)
 		if got := provider.created(); got != 1 {
 			t.Fatalf("%d creates, want 1", got)
@@ -90,7 +90,7 @@ func TestRequestsOfTheController(t *testing.T) {
 		})
 		client, provider := fake.NewClientset(pod), newFakeProvider(nil)
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(time.Hour)
 		if provider.created() != 1 {
 			t.Fatal("an environment that cannot be resolved kept the Pod from the provider")
@@ -125,7 +125,7 @@ func TestFailingPodIsNeverForgotten(t *testing.T) {
 			return nil
 		})
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(10 * time.Minute) // 20 failures are behind us, the library's default would have given up
 		if got := provider.created(); got <= 20 || got >= 60 {
 			t.Fatalf("%d creates after ten minutes, want between 20 and 60: retried, and with a back-off", got)
@@ -150,7 +150,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 			return busy(90 * time.Second)
 		})
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if len(at) < 5 {
@@ -172,7 +172,7 @@ func TestDeletionDoesNotSitOutTheWaitOfACreate(t *testing.T) {
 			return busy(time.Hour)
 		})
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(5 * time.Second)
 		pod := storedPod(t, client)
 		now, grace := metav1.Now(), int64(0)
@@ -193,7 +193,7 @@ func TestStatusRevertedByOthersIsPublishedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, provider := fake.NewClientset(publishedPod()), newFakeProvider(nil)
 		v := startControl(t, client, provider, nil)
-		<-v.PodsReady()
+		<-v.Registered()
 		time.Sleep(time.Second)
 		provider.publish(reportedPod())
 		time.Sleep(time.Second)
@@ -231,7 +231,7 @@ func TestDisablePodEvents(t *testing.T) {
 				v := startControl(t, fake.NewClientset(publishedPod()), provider, func(c *Config) {
 					c.Recorder, c.DisablePodEvents = events, tc.disable
 				})
-				<-v.PodsReady()
+				<-v.Registered()
 				time.Sleep(time.Minute)
 				if got := len(events.Events); got != tc.want {
 					t.Fatalf("%d events, want %d", got, tc.want)

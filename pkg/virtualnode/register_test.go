@@ -39,11 +39,11 @@ func (s *sandboxdState) set(r Reachability) {
 // startRegistration registers the test node against client until the test ends.
 func startRegistration(t *testing.T, client *fake.Clientset, sandboxd func() Reachability) (registered func() bool) {
 	t.Helper()
-	var r readiness
+	node := newMilestone()
 	reg := &registration{
 		status: &nodeStatus{node: newNode(nodeConfig(nil), 10260, sandboxd(), time.Now())},
 		client: client, sandboxd: sandboxd,
-		onRegistered: func() { r.node.Store(true) },
+		onRegistered: node.pass,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -54,7 +54,7 @@ func startRegistration(t *testing.T, client *fake.Clientset, sandboxd func() Rea
 			t.Errorf("run ended with %v", err)
 		}
 	})
-	return r.node.Load
+	return node.passed
 }
 
 func getNode(t *testing.T, client *fake.Clientset) *corev1.Node {

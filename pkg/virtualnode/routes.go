@@ -15,7 +15,7 @@ import (
 // and /runningpods do not exist: no client certificate is asked for, and they
 // would show whole Pod specs to whoever connects. The library's own handlers
 // would bring a router and a tracing library for these few constant answers.
-func newRoutes(r *readiness) http.Handler {
+func newRoutes(r readiness) http.Handler {
 	mux := http.NewServeMux()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		mux.HandleFunc(method+" /exec/{namespace}/{pod}/{container}", notImplemented)

@@ -20,7 +20,7 @@ func request(h http.Handler, method, path string) *httptest.ResponseRecorder {
 }
 
 func TestRoutes(t *testing.T) {
-	routes := newRoutes(&readiness{})
+	routes := newRoutes(newReadiness())
 	for name, tc := range map[string]struct {
 		method, path string
 		want         int
@@ -60,7 +60,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestEmptyStatistics(t *testing.T) {
-	routes := newRoutes(&readiness{})
+	routes := newRoutes(newReadiness())
 	var summary statsv1alpha1.Summary
 	if err := json.Unmarshal(request(routes, "GET", "/stats/summary").Body.Bytes(), &summary); err != nil {
 		t.Fatal(err)
@@ -86,10 +86,14 @@ func TestReadiness(t *testing.T) {
 		"both":        {true, true, 200, "ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r readiness
-			r.pods.Store(tc.pods)
-			r.node.Store(tc.node)
-			w := request(newRoutes(&r), "GET", "/readyz")
+			r := newReadiness()
+			if tc.pods {
+				r.pods.pass()
+			}
+			if tc.node {
+				r.node.pass()
+			}
+			w := request(newRoutes(r), "GET", "/readyz")
 			if w.Code != tc.want || strings.TrimSpace(w.Body.String()) != tc.says {
 				t.Errorf("readyz = %d %q, want %d %q", w.Code, w.Body, tc.want, tc.says)
 			}

@@ -19,7 +19,6 @@ import (
 type VirtualNode struct {
 	config    Config
 	readiness readiness
-	podsReady chan struct{}
 }
 
 // New checks the configuration. Nothing is opened or sent before Run.
@@ -27,12 +26,12 @@ func New(c Config) (*VirtualNode, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &VirtualNode{config: c, podsReady: make(chan struct{})}, nil
+	return &VirtualNode{config: c, readiness: newReadiness()}, nil
 }
 
-// PodsReady is closed once the node's Pods are known and handed to the
-// provider. Until then the lister cannot tell a lost Pod from an unknown one.
-func (v *VirtualNode) PodsReady() <-chan struct{} { return v.podsReady }
+// Registered is closed once the Node is in the cluster and its Pods are known.
+// What refers to the Node object waits for it.
+func (v *VirtualNode) Registered() <-chan struct{} { return v.readiness.node.done }
 
 // Run brings the node up as the package comment describes, and keeps it until
 // ctx ends; then it returns nil once everything it started has stopped. The
@@ -56,7 +55,7 @@ func (v *VirtualNode) Run(ctx context.Context) error {
 	klog.FromContext(ctx).Info("Kubelet API is listening", "address", listener.Addr())
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serve(ctx, listener, pair, newRoutes(&v.readiness)) })
+	group.Go(func() error { return serve(ctx, listener, pair, newRoutes(v.readiness)) })
 	group.Go(func() error { return v.control(ctx, int32(port)) })
 	return group.Wait()
 }
@@ -94,13 +93,12 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 			return nil
 		case <-pods.Ready():
 		}
-		v.readiness.pods.Store(true)
-		close(v.podsReady)
+		v.readiness.pods.pass()
 		r := &registration{
 			status:       &nodeStatus{node: desired},
 			client:       c.HeartbeatClient,
 			sandboxd:     c.Sandboxd,
-			onRegistered: func() { v.readiness.node.Store(true) },
+			onRegistered: v.readiness.node.pass,
 		}
 		return r.run(ctx)
 	})

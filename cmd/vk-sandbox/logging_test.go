@@ -1,0 +1,85 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
+	"github.com/virtual-kubelet/virtual-kubelet/log/klogv2"
+	"k8s.io/klog/v2"
+)
+
+// logEverything logs one line of every kind there is.
+func logEverything(ctx context.Context) {
+	logger := klog.FromContext(ctx)
+	logger.V(4).Info("our debug")
+	logger.Info("our info", "pod", klog.KRef("ns", "name"))
+	logger.Error(errors.New("cause"), "our error")
+	library := vklog.G(vklog.WithLogger(ctx, klogv2.New(nil))).WithField("key", "ns/name")
+	library.Debug("library debug")
+	library.Info("library info")
+	library.Warn("library warning")
+	library.Error("library error")
+	klog.Flush()
+}
+
+func TestLogLevels(t *testing.T) {
+	all := []string{"our debug", "library debug", "our info", "library info", "library warning", "our error", "library error"}
+	for level, from := range map[string]int{"debug": 0, "info": 2, "warn": 4, "error": 5} {
+		for _, format := range []string{formatText, formatJSON} {
+			t.Run(level+" as "+format, func(t *testing.T) {
+				t.Cleanup(klog.ClearLogger)
+				parsed, err := parseLogLevel(level)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var out bytes.Buffer
+				if err := setupLogging(parsed, format, &out); err != nil {
+					t.Fatal(err)
+				}
+				logEverything(t.Context())
+				for i, message := range all {
+					if got := strings.Contains(out.String(), message); got != (i >= from) {
+						t.Errorf("%q is logged: %v", message, got)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestLogsAreStructured(t *testing.T) {
+	t.Cleanup(klog.ClearLogger)
+	var out bytes.Buffer
+	if err := setupLogging(slog.LevelInfo, formatJSON, &out); err != nil {
+		t.Fatal(err)
+	}
+	logEverything(t.Context())
+	levels := map[string]string{}
+	for line := range strings.Lines(out.String()) {
+		var record struct{ Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatalf("%q is not JSON: %v", line, err)
+		}
+		levels[record.Msg] = record.Level
+	}
+	for message, level := range map[string]string{
+		"our info": "INFO", "our error": "ERROR", "library info [key=ns/name]": "INFO",
+		"library warning [key=ns/name]": "WARN", "library error [key=ns/name]": "ERROR",
+	} {
+		if levels[message] != level {
+			t.Errorf("%q has level %q, want %s; logged were %v", message, levels[message], level, levels)
+		}
+	}
+	if !strings.Contains(out.String(), `"pod":{"name":"name","namespace":"ns"}`) {
+		t.Errorf("a key was lost:\n%s", &out)
+	}
+}

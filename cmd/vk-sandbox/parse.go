@@ -1,0 +1,96 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+)
+
+// parse returns the settings: an explicit flag before the environment before
+// the default (configuration). An environment variable that is empty counts as
+// unset, as a line without a value in an EnvironmentFile means it. Whatever is
+// wrong is an error that names the flag, and the variable if the value came
+// from one; all wrong variables are named at once.
+func parse(args []string, getenv func(string) string) (*options, error) {
+	o := &options{origins: map[string]string{}}
+	all := settings(o)
+	fs := pflag.NewFlagSet("vk-sandbox", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	for _, s := range all {
+		if err := s.value.Set(s.fallback); err != nil {
+			return nil, fmt.Errorf("default of --%s: %w", s.flag, err)
+		}
+		addFlag(fs, s)
+	}
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	if o.help || o.version {
+		return o, nil
+	}
+	if fs.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags and environment variables", fs.Arg(0))
+	}
+
+	var errs []error
+	for _, s := range all {
+		text := getenv(s.env)
+		if s.env == "" || text == "" || s.flag != "" && fs.Changed(s.flag) {
+			continue
+		}
+		if err := s.value.Set(text); err != nil {
+			errs = append(errs, environmentError(s, text, err))
+			continue
+		}
+		o.origins[s.flag] = s.env
+	}
+	if len(errs) == 0 {
+		errs = append(errs, o.complete())
+	}
+	return o, errors.Join(errs...)
+}
+
+// addFlag adds the setting's flag, if it has one.
+func addFlag(fs *pflag.FlagSet, s setting) {
+	if s.flag == "" {
+		return
+	}
+	f := fs.VarPF(s.value, s.flag, "", s.usage)
+	f.DefValue = s.fallback
+	switch {
+	case s.value.Type() == "bool":
+		f.NoOptDefVal = "true"
+	case s.flag == "help":
+		f.Shorthand = "h"
+	}
+}
+
+func environmentError(s setting, text string, err error) error {
+	if s.flag == "" {
+		return fmt.Errorf("invalid value %q of %s: %w", text, s.env, err)
+	}
+	return fmt.Errorf("invalid value %q of %s, which sets --%s: %w", text, s.env, s.flag, err)
+}
+
+// complete checks what no setting shows alone, and fills in what follows from
+// another.
+func (o *options) complete() error {
+	fixed := virtualnode.FixedLabels(o.nodeName)
+	for _, key := range slices.Sorted(maps.Keys(fixed)) {
+		if given, ok := o.nodeLabels[key]; ok && given != fixed[key] {
+			return fmt.Errorf("%s: the node's label %s is always %q, not %q; leave it out", o.origin("node-labels"), key, fixed[key], given)
+		}
+	}
+	if o.sandboxdAdvertiseAddr == "" {
+		o.sandboxdAdvertiseAddr = hostPort(o.sandboxdURL)
+	}
+	return nil
+}

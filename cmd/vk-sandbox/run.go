@@ -1,0 +1,162 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+)
+
+const (
+	// loopJitter keeps the nodes of a cluster from acting in step.
+	loopJitter = 0.2
+	// rediscoverEvery is how long what the API server serves is remembered: a
+	// kind that is new or moved is found after that time.
+	rediscoverEvery = 10 * time.Minute
+)
+
+// run wires the daemon and runs it until ctx ends. What the settings name is
+// checked first, then the table is locked and loaded, and only then is anything
+// asked of the cluster.
+func run(ctx context.Context, o *options, getenv func(string) string) (err error) {
+	node, err := sandboxdClient(o)
+	if err != nil {
+		return err
+	}
+	config, err := kubeConfig(o, getenv)
+	if err != nil {
+		return err
+	}
+	kube, err := newClients(config)
+	if err != nil {
+		return err
+	}
+
+	unlock, err := claims.Lock(ctx, o.statePath)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
+	}
+	defer func() {
+		if unlockErr := unlock(); err == nil && unlockErr != nil {
+			err = fmt.Errorf("unlock the claims table: %w", unlockErr)
+		}
+	}()
+	table, err := claims.Open(claims.OS(), o.statePath, time.Now())
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
+	}
+	klog.FromContext(ctx).Info("Claims table loaded", "path", o.statePath, "claims", len(table.List()), "releasing", len(table.Releasing()))
+
+	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
+	lifecycle, err := provider.New(provider.Config{
+		Table:              table,
+		Sandboxd:           node,
+		Owners:             ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1()),
+		Pods:               pods.Lister(),
+		PodsSynced:         pods.HasSynced,
+		PodClient:          kube.pods.CoreV1(),
+		OrphanScanInterval: o.orphanScanInterval,
+		Jitter:             loopJitter,
+	})
+	if err != nil {
+		return err
+	}
+	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName)
+	defer stopEvents()
+	virtual, err := virtualnode.New(virtualnode.Config{
+		NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(),
+		CPU: o.nodeCPU, Memory: o.nodeMemory, MaxPods: o.nodePods,
+		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
+		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst, DisablePodEvents: o.disablePodEvents,
+		Client: kube.pods, HeartbeatClient: kube.heartbeat,
+		Pods: pods, Provider: lifecycle, Recorder: recorder,
+		Sandboxd: func() virtualnode.Reachability { return reachability(lifecycle.Reach()) },
+	})
+	if err != nil {
+		return err
+	}
+	publisher, err := newPublisher(o, kube, node, table)
+	if err != nil {
+		return err
+	}
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return virtual.Run(ctx) })
+	group.Go(func() error { lifecycle.Run(ctx); return nil })
+	group.Go(func() error {
+		wait.UntilWithContext(ctx, func(context.Context) { kube.mapper.Reset() }, rediscoverEvery)
+		return nil
+	})
+	if publisher != nil {
+		group.Go(func() error {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-virtual.Registered():
+				return publisher.Run(ctx)
+			}
+		})
+	}
+	return group.Wait()
+}
+
+func sandboxdClient(o *options) (*sandboxd.Client, error) {
+	c := sandboxd.Config{URL: o.sandboxdURL}
+	if o.sandboxdTokenFile != "" {
+		token, err := sandboxd.FileToken(o.sandboxdTokenFile)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.origin("sandboxd-token-file"), err)
+		}
+		c.Token = token
+	}
+	client, err := sandboxd.NewClient(c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.origin("sandboxd-url"), err)
+	}
+	return client, nil
+}
+
+// newPublisher returns the inventory's publisher, or nil when it is off.
+func newPublisher(o *options, kube *clients, node *sandboxd.Client, table *claims.Table) (*inventory.Publisher, error) {
+	if !o.publishInventory {
+		return nil, nil
+	}
+	publisher, err := inventory.NewPublisher(inventory.Config{
+		NodeName:      o.nodeName,
+		Interval:      o.publishInterval,
+		AdvertiseAddr: o.sandboxdAdvertiseAddr,
+		Sandboxd:      node,
+		Claims:        addresses{table},
+		Client:        kube.inventory.SandboxV1beta1().NodeInventories(),
+		Nodes:         kube.heartbeat.CoreV1().Nodes(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--publish-inventory: %w", err)
+	}
+	return publisher, nil
+}
+
+// addresses is the claims table as the inventory reads it.
+type addresses struct{ table *claims.Table }
+
+// Addresses implements inventory.Claims.
+func (a addresses) Addresses() map[string]string {
+	byID := map[string]string{}
+	for _, c := range a.table.List() {
+		byID[c.ID] = c.Address
+	}
+	return byID
+}
