@@ -43,7 +43,8 @@ func (c *Cache) Path(b Binary) (string, error) {
 		return "", err
 	}
 	hash := sha256.New()
-	for _, arg := range r.args {
+	// Without the package, so that programs built alike share a folder.
+	for _, arg := range r.args[:len(r.args)-1] {
 		fmt.Fprintf(hash, "%q\n", arg)
 	}
 	inputs := []string{"go.mod", "go.sum"}

@@ -122,26 +122,21 @@ func (s *supervisor) spawn(p *process, c component) error {
 // wait returns when a component is healthy. The error has the last lines of the
 // component's log.
 func (s *supervisor) wait(ctx context.Context, p *process, healthy func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	var last error
+	deadline := time.Now().Add(healthTimeout)
 	for {
 		attempt, stop := context.WithTimeout(ctx, 5*time.Second)
 		err := healthy(attempt)
 		stop()
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
-		}
-		if ctx.Err() == nil {
-			last = err
-		}
-		if !p.alive() {
+		case !p.alive():
 			return p.failure(fmt.Errorf("%s ended", p.Name))
+		case time.Now().After(deadline):
+			return p.failure(fmt.Errorf("%s is not healthy after %s: %w", p.Name, healthTimeout, err))
 		}
-		select {
-		case <-ctx.Done():
-			return p.failure(fmt.Errorf("%s is not healthy: %w (%w)", p.Name, last, ctx.Err()))
-		case <-time.After(pollInterval):
+		if err := sleep(ctx, pollInterval); err != nil {
+			return fmt.Errorf("wait for %s: %w", p.Name, err)
 		}
 	}
 }

@@ -108,3 +108,13 @@ func (c *Cluster) startRuntime(ctx context.Context, a address, in *namespaces, b
 	}
 	return c.importImages(ctx, a.name, in, layers)
 }
+
+// hostFolders makes the folders that a host has for itself.
+func hostFolders(h hostPaths) error {
+	for _, folder := range ownFolders {
+		if err := os.MkdirAll(filepath.Join(h.root(), folder), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"path/filepath"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 )
@@ -84,14 +83,4 @@ func kubelet(p paths, a address, in *namespaces, binary string, clients tlsClien
 			return get(ctx, clients.admin, fmt.Sprintf("https://%s/healthz", netip.AddrPortFrom(a.ip, 10250)))
 		},
 	}
-}
-
-// hostFolders makes the folders that a host has for itself.
-func hostFolders(h hostPaths) error {
-	for _, folder := range ownFolders {
-		if err := os.MkdirAll(filepath.Join(h.root(), folder), 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
 }

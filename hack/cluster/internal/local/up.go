@@ -73,6 +73,8 @@ type start struct {
 	hosts   []address
 	inside  []*namespaces
 	version string
+	// programs is the folder that the files lie in.
+	programs string
 }
 
 func (s *start) run(ctx context.Context) error {
@@ -80,6 +82,7 @@ func (s *start) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.programs = cache.Dir
 	unbuilt, err := cache.Missing(allBinaries())
 	if err != nil {
 		return err
@@ -216,7 +219,7 @@ func (s *start) startMachines(ctx context.Context) error {
 		return err
 	}
 	s.inside = make([]*namespaces, len(s.hosts))
-	keep := []string{s.paths.state, filepath.Dir(s.files["kubelet"])}
+	keep := []string{s.paths.state, s.programs}
 	group, ctx := errgroup.WithContext(ctx)
 	for i, a := range s.hosts {
 		group.Go(func() (err error) {
