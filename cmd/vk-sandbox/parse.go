@@ -63,13 +63,14 @@ func addFlag(fs *pflag.FlagSet, s setting) {
 	if s.flag == "" {
 		return
 	}
-	f := fs.VarPF(s.value, s.flag, "", s.usage)
+	shorthand := ""
+	if s.flag == "help" {
+		shorthand = "h"
+	}
+	f := fs.VarPF(s.value, s.flag, shorthand, s.usage)
 	f.DefValue = s.fallback
-	switch {
-	case s.value.Type() == "bool":
+	if s.value.Type() == "bool" {
 		f.NoOptDefVal = "true"
-	case s.flag == "help":
-		f.Shorthand = "h"
 	}
 }
 

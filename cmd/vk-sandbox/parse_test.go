@@ -219,7 +219,7 @@ func TestInvalidValues(t *testing.T) {
 			}
 		}
 		if tc.flag != "" {
-			t.Run(name+"/flag", func(t *testing.T) { check(t, []string{"--" + tc.flag, tc.value}, nil, "--"+tc.flag) })
+			t.Run(name+"/flag", func(t *testing.T) { check(t, []string{"--" + tc.flag + "=" + tc.value}, nil, "--"+tc.flag) })
 		}
 		if tc.env != "" {
 			names := []string{tc.env}
