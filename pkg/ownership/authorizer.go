@@ -5,10 +5,13 @@ package ownership
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -24,30 +27,42 @@ const readTimeout = 15 * time.Second
 // Authorizer reads owners and Pods and judges them. It is safe for concurrent
 // use.
 type Authorizer struct {
-	owners dynamic.Interface
-	mapper meta.RESTMapper
-	pods   corev1client.PodsGetter
+	owners    dynamic.Interface
+	resources resources
+	pods      corev1client.PodsGetter
 }
 
 // NewAuthorizer returns an Authorizer that reads owners with the dynamic
-// client, at the resource that mapper knows, and Pods with the typed one.
+// client, at the resource that mapper knows, and Pods with the typed one. A
+// mapper that can be reset is, at most every five minutes, when an owner
+// answers with a 404 that does not name it: its version may have been retired.
 func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter) *Authorizer {
-	return &Authorizer{owners: owners, mapper: mapper, pods: pods}
+	return &Authorizer{owners: owners, resources: resources{mapper: meta.ToRESTMapperWithContext(mapper)}, pods: pods}
 }
 
 // Owner judges a controller owner by the architecture's table. It releases
 // when the owner is confirmed gone, replaced, being deleted, or a Sandbox that
 // has expired.
 func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner) Decision {
+	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
+	if gvk.Version == "" || gvk.Kind == "" {
+		// Without its group the kind would be looked for in the core group.
+		return unknown("owner could not be resolved", errMalformed)
+	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	obj, err := a.read(o, namespace).Get(ctx, o.Name, metav1.GetOptions{})
+	obj, err := a.read(ctx, gvk, namespace, o.Name)
+	if apierrors.IsNotFound(err) && !confirmedAbsent(err, o.Name) && a.resources.rediscover(ctx) {
+		obj, err = a.read(ctx, gvk, namespace, o.Name)
+	}
 	d := judge("owner", o.Name, o.UID, obj, err)
 	if !d.Release && d.Err == nil && expired(obj) {
 		return release("owner Sandbox has expired")
 	}
 	return d
 }
+
+var errMalformed = errors.New("the owner reference has a malformed apiVersion or no kind")
 
 // Pod judges a Pod that has no controller owner and is its own teardown
 // intent. The Pod is read rather than believed gone, because virtual-kubelet
@@ -59,27 +74,12 @@ func (a *Authorizer) Pod(ctx context.Context, namespace, name string, uid types.
 	return judge("bare Pod", name, uid, pod, err)
 }
 
-// read returns the reader for the owner's kind.
-func (a *Authorizer) read(o claims.Owner, namespace string) dynamic.ResourceInterface {
-	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
-	gvr, namespaced := a.resource(gvk)
+// read gets an owner, which is in the Pod's namespace unless its kind is
+// cluster-scoped.
+func (a *Authorizer) read(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+	gvr, namespaced := a.resources.find(ctx, gvk)
 	if namespaced {
-		return a.owners.Resource(gvr).Namespace(namespace)
+		return a.owners.Resource(gvr).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	}
-	return a.owners.Resource(gvr)
-}
-
-// resource asks discovery for the kind: at the version that the reference
-// names, else at one that is still served. Without an answer the English plural
-// rules stand in. A wrong guess is safe: its 404 names no object.
-func (a *Authorizer) resource(gvk schema.GroupVersionKind) (gvr schema.GroupVersionResource, namespaced bool) {
-	mapping, err := a.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
-	if err != nil {
-		mapping, err = a.mapper.RESTMapping(gvk.GroupKind())
-	}
-	if err != nil {
-		plural, _ := meta.UnsafeGuessKindToResource(gvk)
-		return plural, true
-	}
-	return mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	return a.owners.Resource(gvr).Get(ctx, name, metav1.GetOptions{})
 }

@@ -40,6 +40,10 @@ func judge(what, name string, uid types.UID, obj metav1.Object, err error) Decis
 		return unknown(what+" could not be verified: the 404 does not name it", err)
 	case err != nil:
 		return unknown(what+" could not be read", err)
+	case obj.GetName() != name || obj.GetUID() == "":
+		return unknown(what+" could not be verified: the answer is not that object", errOtherAnswer)
+	case uid == "":
+		return unknown(what+" could not be verified: the reference has no UID", errNoUID)
 	case obj.GetUID() != uid:
 		return release(what + " was replaced: the referenced generation is gone")
 	case obj.GetDeletionTimestamp() != nil:
@@ -48,6 +52,13 @@ func judge(what, name string, uid types.UID, obj metav1.Object, err error) Decis
 		return preserve(what + " is alive")
 	}
 }
+
+// Answers and references that identify nothing give no authority: that a UID
+// differs says something only when there are two.
+var (
+	errOtherAnswer = errors.New("the answer has another name, or no UID")
+	errNoUID       = errors.New("no UID was recorded")
+)
 
 // confirmedAbsent reports whether err is the API server's own word that the
 // named object does not exist. A 404 from a missing endpoint or from a proxy

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +141,22 @@ func TestTokenFileComesBack(t *testing.T) {
 	writeToken(t, path, "new")
 	if _, err := cl.List(t.Context()); err != nil {
 		t.Errorf("error %v after the file came back", err)
+	}
+}
+
+// A token that changes all the time is not followed for ever.
+func TestRefusedTokenIsReadAgainOnce(t *testing.T) {
+	path := tokenFile(t, "0")
+	asked := 0
+	cl := serveWith(t, fileToken(t, path), func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		writeToken(t, path, strconv.Itoa(asked))
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	_, err := cl.List(t.Context())
+	wantClass(t, err, sandboxd.Unauthorized)
+	if asked != 2 {
+		t.Errorf("%d requests, want 2", asked)
 	}
 }
 

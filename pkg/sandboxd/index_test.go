@@ -174,7 +174,7 @@ func TestIDsInPaths(t *testing.T) {
 	}
 }
 
-// endless is a body without an end. It starts as a list of sandboxes does.
+// endless is a body without an end: its head, and then spaces.
 type endless struct {
 	head io.Reader
 	read int64
@@ -204,7 +204,8 @@ func TestBodiesAreBounded(t *testing.T) {
 		{http.StatusTooManyRequests, sandboxd.NoCapacity, 1 << 20},
 	} {
 		t.Run(fmt.Sprint(c.status), func(t *testing.T) {
-			body := &endless{head: strings.NewReader(`{"sandboxes":[]`)}
+			// Cut anywhere, this would be an empty list.
+			body := &endless{head: strings.NewReader(`{"sandboxes":[]}`)}
 			cl := newClient(t, sandboxd.Config{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: c.status, Header: http.Header{}, Body: body, ContentLength: -1}, nil
 			})})

@@ -53,11 +53,7 @@ func (t Token) sendable() bool { return !strings.ContainsFunc(t.Reveal(), unicod
 // String implements [fmt.Stringer] without the credential.
 func (t Token) String() string { return redacted }
 
-// GoString implements [fmt.GoStringer] without the credential.
-func (t Token) GoString() string { return redacted }
-
-// Format implements [fmt.Formatter], so that no verb, %x and %d among them,
-// reaches the unexported field by reflection.
+// Format implements [fmt.Formatter] without the credential, for every verb.
 func (t Token) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
 
 // MarshalLog implements logr.Marshaler without the credential.

@@ -1,0 +1,68 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// rediscoverEvery is the least time between two discoveries that owners which
+// cannot be verified ask for: a node may hold many claims of one such owner.
+const rediscoverEvery = 5 * time.Minute
+
+// resources finds the resource of a kind.
+type resources struct {
+	mapper meta.RESTMapperWithContext
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+// find asks discovery for the kind: at the version that the reference names,
+// else at one that is still served. Without an answer the English plural rules
+// stand in. A wrong guess is safe: its 404 names no object.
+func (r *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (gvr schema.GroupVersionResource, namespaced bool) {
+	mapping, err := r.mapper.RESTMappingWithContext(ctx, gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		mapping, err = r.mapper.RESTMappingWithContext(ctx, gvk.GroupKind())
+	}
+	if err != nil {
+		return gvk.GroupVersion().WithResource(plural(strings.ToLower(gvk.Kind))), true
+	}
+	return mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace
+}
+
+// plural is the English plural of a kind in lower case, as the tools that
+// generate resource definitions build it.
+func plural(kind string) string {
+	for _, hiss := range []string{"s", "x", "z", "ch", "sh"} {
+		if strings.HasSuffix(kind, hiss) {
+			return kind + "es"
+		}
+	}
+	stem, isY := strings.CutSuffix(kind, "y")
+	if isY && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeiou") {
+		return stem + "ies"
+	}
+	return kind + "s"
+}
+
+// rediscover makes the mapper forget what it knows, which may be a version
+// that was retired since, and reports whether it did.
+func (r *resources) rediscover(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); r.last.IsZero() || now.Sub(r.last) >= rediscoverEvery {
+		r.last = now
+		meta.MaybeResetRESTMapperWithContext(ctx, r.mapper)
+		return true
+	}
+	return false
+}
