@@ -4,14 +4,17 @@
 package inventory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
@@ -117,6 +120,22 @@ func TestALocalAddressIsPointedOut(t *testing.T) {
 		logs := messages(h.start(t))
 		if len(logs) != 1 || !strings.Contains(logs[0], "--sandboxd-advertise-addr") {
 			t.Errorf("logged %q, want one line that names the flag", logs)
+		}
+	})
+}
+
+func TestStoppingIsNotAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.sandboxd.hang = true
+		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), startSpread+time.Second)
+		defer cancel()
+		if err := h.publisher(t).Run(ctx); err != nil {
+			t.Errorf("Run returned %v, want nil", err)
+		}
+		if logs := messages(logger.GetSink().(ktesting.Underlier).GetBuffer()); len(logs) != 0 {
+			t.Errorf("logged %q when it was stopped amid a cycle", logs)
 		}
 	})
 }
