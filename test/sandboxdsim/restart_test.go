@@ -117,6 +117,7 @@ func TestDownTime(t *testing.T) {
 	inBubble(t, testConfig(), func(b bench) {
 		c := b.claim(claimBody("a/b"))
 		b.do(b.Restart(RestartOptions{Down: Duration(time.Minute), Rebuild: Rebuild{Duration(time.Minute), IndexUnavailable}}))
+		b.fault(Fault{Endpoint: "healthz", Action: ActionStatus, Status: 500, Count: 1})
 		time.Sleep(time.Minute - 1)
 		if _, err := b.try("GET", "/healthz", "", ""); !errors.Is(err, io.EOF) {
 			b.Errorf("error %v, want EOF", err)
@@ -128,6 +129,7 @@ func TestDownTime(t *testing.T) {
 			b.Error("no truth while the daemon is down")
 		}
 		time.Sleep(1)
+		b.want(500, "GET", "/healthz", "", "")
 		b.want(200, "GET", "/healthz", "", "")
 		b.want(503, "GET", "/v1/sandboxes", rootToken, "")
 		time.Sleep(time.Minute)

@@ -6,11 +6,12 @@ package sandboxdsim
 import (
 	"context"
 	"errors"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return klog.NewContext(context.Background(), logger) },
-		ErrorLog:          log.New(logWriter{logger}, "", 0),
+		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(logger), slog.LevelDebug),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	finished := make(chan struct{})
@@ -54,12 +55,4 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		return nil
 	}
 	return err
-}
-
-type logWriter struct{ logger klog.Logger }
-
-// Write logs what net/http has to say about a connection.
-func (w logWriter) Write(b []byte) (int, error) {
-	w.logger.V(2).Info("HTTP server", "message", string(b))
-	return len(b), nil
 }
