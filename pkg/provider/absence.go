@@ -15,9 +15,9 @@ import (
 const (
 	// absenceSpan is how long an absence has to last before it is believed: a
 	// daemon that has just restarted answers while it rebuilds its index.
-	absenceSpan = 30 * time.Second
+	absenceSpan = time.Minute
 	// absenceMemory is how long an observation counts without another.
-	absenceMemory = 15 * time.Minute
+	absenceMemory = 2 * time.Minute
 )
 
 // errNotSure says that the node does not list the sandbox just now.
@@ -29,6 +29,9 @@ type listing map[string]sandboxd.Sandbox
 func (p *Provider) list(ctx context.Context) (listing, error) {
 	all, err := p.sandboxd.List(ctx)
 	if err != nil {
+		// Whatever was missing until now may be missing from the index of a
+		// daemon that is about to restart.
+		p.absences.forgetAll()
 		return nil, err
 	}
 	l := make(listing, len(all))
@@ -57,15 +60,17 @@ func (p *Provider) confirmGone(ctx context.Context, id string) (bool, error) {
 	return p.confirmGoneIn(ctx, l, id)
 }
 
-// confirmGoneIn says that a sandbox is gone when the listing lacks it, the
-// single read does not know it, and both were so absenceSpan ago as well. In
-// between the answer is [errNotSure]. A query that failed is an error: it is
-// not an absence (architecture).
+// confirmGoneIn says that a sandbox is gone when the listing lacks it and the
+// single read does not know it, and both have been so whenever anybody asked
+// for absenceSpan, without a failed query in between. Until then the answer is
+// [errNotSure]. A query that failed is an error: it is not an absence
+// (architecture).
 func (p *Provider) confirmGoneIn(ctx context.Context, l listing, id string) (bool, error) {
 	_, listed := l[id]
 	if !listed {
 		_, err := p.sandboxd.Get(ctx, id)
 		if err != nil && sandboxd.ClassOf(err) != sandboxd.NotFound {
+			p.absences.forgetAll()
 			return false, err
 		}
 		listed = err == nil
@@ -103,6 +108,13 @@ func (a *absences) sure(id string, now time.Time) bool {
 	s.last = now
 	a.seen[id] = s
 	return now.Sub(s.first) >= absenceSpan
+}
+
+// forgetAll ends every absence: the node could not be asked.
+func (a *absences) forgetAll() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.seen)
 }
 
 // forget ends an absence: the sandbox was seen, or nobody asks any more.

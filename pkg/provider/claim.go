@@ -29,13 +29,17 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 	if err := p.capacity.check(time.Now()); err != nil {
 		return err
 	}
+	// While the disk fails, a claim could only be given back.
+	if err := p.table.Flush(); err != nil {
+		return notDurable(err)
+	}
 	// A claim is not abandoned half-way when the daemon stops: sandboxd would
 	// have made a VM whose token nobody received.
 	ctx = context.WithoutCancel(ctx)
 	got, err := p.sandboxd.Claim(ctx, req)
 	p.capacity.observe(err, time.Now())
 	if got.ID == "" {
-		if sandboxd.ClassOf(err) == sandboxd.Unreachable {
+		if sandboxd.OutcomeUnknown(err) {
 			klog.FromContext(ctx).Error(err, "the outcome of a claim is unknown; a sandbox made for it carries this claim_ref and ends with its lease", "claimRef", req.ClaimRef)
 		}
 		return err

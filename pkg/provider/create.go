@@ -107,7 +107,7 @@ func (p *Provider) serveExpired(ctx context.Context, pod *corev1.Pod, c claims.C
 		return p.adopt(ctx, pod, c)
 	case c.PodUID == pod.UID:
 		p.pods.track(pod)
-		p.endPod(ctx, c, podcontract.ReasonLeaseExpired, messageLeaseExpired)
+		p.endPod(ctx, c)
 		return nil
 	default:
 		if err := p.table.Forget(c.Key, c.ID); err != nil {
@@ -143,11 +143,6 @@ func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) er
 	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
 	return nil
 }
-
-const (
-	messageLeaseExpired = "the lease of the sandbox ended and the node has destroyed it"
-	messageLost         = "the node no longer holds the sandbox that this pod ran on"
-)
 
 var (
 	// errAwaitingNode means that only sandboxd can tell, and that it has not.

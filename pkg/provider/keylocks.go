@@ -12,8 +12,11 @@ type keyLocks struct {
 	locks map[string]*keyLock
 }
 
+// keyLock is held by whoever put a token in. A channel rather than a mutex: a
+// holder waits for sandboxd and the API server, and virtual time in tests does
+// not pass while a goroutine waits for a mutex.
 type keyLock struct {
-	sync.Mutex
+	token chan struct{}
 	users int
 }
 
@@ -25,15 +28,15 @@ func (k *keyLocks) lock(key string) (unlock func()) {
 	}
 	l := k.locks[key]
 	if l == nil {
-		l = &keyLock{}
+		l = &keyLock{token: make(chan struct{}, 1)}
 		k.locks[key] = l
 	}
 	l.users++
 	k.mu.Unlock()
 
-	l.Lock()
+	l.token <- struct{}{}
 	return func() {
-		l.Unlock()
+		<-l.token
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if l.users--; l.users == 0 {

@@ -29,11 +29,13 @@ const (
 
 // orphanScan compares the node's index with the table. It only reports:
 // background reconciliation cannot prove what a user wants (architecture,
-// "Audit-only orphan scan"). Each finding is logged when it comes and when it
-// goes.
+// "Audit-only orphan scan"). A finding counts when two passes in a row have it:
+// a claim whose answer is on its way looks like a stray to one of them. It is
+// logged when it comes and when it goes.
 type orphanScan struct {
 	provider *Provider
-	last     map[string]finding // by sandbox id
+	last     map[string]finding // of the last pass, by sandbox id
+	reported map[string]finding
 }
 
 // pass is one comparison. A list that failed is not an empty list: the whole
@@ -50,17 +52,22 @@ func (o *orphanScan) pass(ctx context.Context) {
 	}
 	after := o.provider.claimIDs()
 	found := compare(l, before, after)
+	reported := map[string]finding{}
 	for id, f := range found {
 		if o.last[id] != f {
-			logger.Info("orphan scan: "+string(f), "claim", id, "claimRef", l[id].ClaimRef, "deadline", l[id].Deadline)
+			continue
+		}
+		reported[id] = f
+		if o.reported[id] != f {
+			logger.Info("orphan scan: "+string(f), "claim", id, "key", after[id].Key, "claimRef", l[id].ClaimRef)
 		}
 	}
-	for id, f := range o.last {
+	for id, f := range o.reported {
 		if _, still := found[id]; !still {
 			logger.Info("orphan scan: no longer so", "claim", id, "was", string(f))
 		}
 	}
-	o.last = found
+	o.last, o.reported = found, reported
 }
 
 // claimIDs is every claim of the table, by sandbox id.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -53,10 +54,28 @@ func (p *Provider) podless(c claims.Claim) bool {
 }
 
 // cached reports whether the Pod cache has the claim's Pod.
-func (p *Provider) cached(c claims.Claim) bool {
+func (p *Provider) cached(c claims.Claim) bool { return p.cachedPod(c) != nil }
+
+func (p *Provider) cachedPod(c claims.Claim) *corev1.Pod {
 	namespace, name, _ := strings.Cut(c.Key, "/")
 	pod, err := p.lister.Pods(namespace).Get(name)
-	return err == nil && pod.UID == c.PodUID
+	if err != nil || pod.UID != c.PodUID {
+		return nil
+	}
+	return pod
+}
+
+// over reports whether the claim's Pod has ended, here or in the API.
+func (p *Provider) over(c claims.Claim) bool {
+	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID && t.end != nil {
+		return true
+	}
+	pod := p.cachedPod(c)
+	return pod != nil && terminal(pod)
+}
+
+func terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
 func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {

@@ -57,7 +57,7 @@ func (p *Provider) settleVanished(ctx context.Context, pod *corev1.Pod) {
 
 // serveSuccessor serves a Pod that took a served Pod's name.
 func (p *Provider) serveSuccessor(ctx context.Context, pod *corev1.Pod) {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if pod.DeletionTimestamp != nil || terminal(pod) {
 		return
 	}
 	if err := p.UpdatePod(ctx, pod); err != nil {

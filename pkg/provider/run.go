@@ -43,4 +43,7 @@ func (p *Provider) Run(ctx context.Context) {
 		loop("orphans", p.scanEvery, scan.pass)
 	}
 	wg.Wait()
+	if err := p.table.Flush(); err != nil {
+		klog.FromContext(ctx).Error(err, "stopping with a claims file that is behind the table; what it lacks ends with its lease")
+	}
 }

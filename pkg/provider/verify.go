@@ -14,8 +14,8 @@ import (
 )
 
 // verify checks the reloaded table against the node: what the node lists
-// leaves quarantine, what it surely no longer holds is dropped, and a listing
-// that fails changes nothing. Then the Pods that waited for an answer are
+// leaves quarantine, what it surely no longer holds ends its Pod or is dropped,
+// and a listing that fails changes nothing. Then the Pods that waited for an answer are
 // served. It does not depend on the orphan scan, and has nothing to do once
 // the table is verified (architecture, "Claims table persistence").
 func (p *Provider) verify(ctx context.Context) {
@@ -28,39 +28,28 @@ func (p *Provider) verify(ctx context.Context) {
 		if err := p.table.Vouch(l.seen()); err != nil {
 			klog.FromContext(ctx).Error(err, "leases read from sandboxd are not in the claims file yet")
 		}
-		dropped := p.dropGone(ctx, l, quarantined)
-		klog.FromContext(ctx).Info("checked the claims table against sandboxd", "checked", len(quarantined), "dropped", dropped, "stillQuarantined", len(p.quarantined()))
+		for _, c := range quarantined {
+			if gone, err := p.confirmGoneIn(ctx, l, c.ID); err == nil && gone {
+				p.sandboxGone(ctx, c)
+			}
+		}
+		if left := len(p.quarantined()); left < len(quarantined) {
+			klog.FromContext(ctx).Info("checked the claims table against sandboxd", "checked", len(quarantined), "stillQuarantined", left)
+		}
 	}
 	p.serveWaiting(ctx)
 }
 
+// quarantined is the claims that wait for the node's word, without those whose
+// Pod is over already.
 func (p *Provider) quarantined() []claims.Claim {
 	var out []claims.Claim
 	for _, c := range p.table.List() {
-		if c.State == claims.Quarantined {
+		if c.State == claims.Quarantined && !p.over(c) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// dropGone drops those of the claims that the node surely no longer holds.
-func (p *Provider) dropGone(ctx context.Context, l listing, quarantined []claims.Claim) (dropped int) {
-	for _, c := range quarantined {
-		gone, err := p.confirmGoneIn(ctx, l, c.ID)
-		if err != nil || !gone {
-			continue
-		}
-		func() {
-			defer p.keys.lock(c.Key)()
-			if now, ok := p.table.Get(c.Key); ok && now.ID == c.ID {
-				klog.FromContext(ctx).Info("dropped a claim: the node no longer holds its sandbox", "key", c.Key, "claim", c.ID)
-				p.forget(ctx, c)
-				dropped++
-			}
-		}()
-	}
-	return dropped
 }
 
 // serveWaiting serves the tracked Pods that have no claim that counts.
@@ -73,8 +62,7 @@ func (p *Provider) serveWaiting(ctx context.Context) {
 	}
 }
 
-// waits reports whether the Pod is to be served by [Provider.serveWaiting]. A
-// tentative claim is not: virtual-kubelet has the error and comes back.
+// waits reports whether the Pod is to be served by [Provider.serveWaiting].
 func (p *Provider) waits(t tracked) bool {
 	if t.end != nil {
 		return false
@@ -83,7 +71,7 @@ func (p *Provider) waits(t tracked) bool {
 	if !held || c.PodUID != t.pod.UID {
 		return true
 	}
-	return c.State != claims.Bound && c.State != claims.Tentative
+	return c.State != claims.Bound
 }
 
 func (p *Provider) serveWaitingPod(ctx context.Context, key string) {

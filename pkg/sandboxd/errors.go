@@ -6,6 +6,7 @@ package sandboxd
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 )
@@ -101,6 +102,13 @@ func ClassOf(err error) Class {
 		return e.Class
 	}
 	return ""
+}
+
+// OutcomeUnknown reports whether err leaves open what sandboxd did: a request
+// went out, or may have, and no answer came.
+func OutcomeUnknown(err error) bool {
+	var dial *net.OpError
+	return ClassOf(err) == Unreachable && (!errors.As(err, &dial) || dial.Op != "dial")
 }
 
 func classify(status int) Class {

@@ -68,6 +68,13 @@ func (f *FS) SetFault(before func(Op) error) {
 	f.before = before
 }
 
+// Faulty reports whether faults are set.
+func (f *FS) Faulty() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.before != nil
+}
+
 // Put places a durable file, as an earlier process left it.
 func (f *FS) Put(name string, data []byte) {
 	f.mu.Lock()
@@ -95,6 +102,24 @@ func (f *FS) Crash() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dead = true
+}
+
+// Revive ends a crash of the process alone: the kernel still has what it wrote.
+func (f *FS) Revive() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dead, f.before = false, nil
+}
+
+// Durable returns what a crash of the machine would leave of a file; nil when
+// it would leave none.
+func (f *FS) Durable(name string) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n, ok := f.kept[name]; ok {
+		return slices.Clone(n.synced)
+	}
+	return nil
 }
 
 // Reboot brings the file system back with what was durable. What was not may

@@ -1,0 +1,53 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// sandboxGone acts on a sandbox that the node surely no longer holds. The Pod
+// that holds the claim ends, if it is still that Pod's: the key may have
+// changed hands behind the listing. Its row stays for its teardown, so that a
+// restart cannot take the Pod for one that never had a sandbox. Without a Pod
+// to end, the row is dropped.
+func (p *Provider) sandboxGone(ctx context.Context, seen claims.Claim) {
+	defer p.keys.lock(seen.Key)()
+	c, ok := p.table.Get(seen.Key)
+	if !ok || c.ID != seen.ID {
+		return
+	}
+	t, ok := p.pods.get(c.Key)
+	switch {
+	case ok && t.pod.UID == c.PodUID:
+		if t.end == nil {
+			p.endPod(podContext(ctx, t.pod), c)
+		}
+	case p.podsSynced() && !p.cached(c):
+		klog.FromContext(ctx).Info("dropped a claim: no pod holds it and the node no longer has its sandbox", "key", c.Key, "claim", c.ID)
+		p.forget(ctx, c)
+	}
+}
+
+// endPod makes the tracked Pod terminal and publishes it.
+func (p *Provider) endPod(ctx context.Context, c claims.Claim) {
+	e := ending{binding: binding(c), reason: podcontract.ReasonLost, message: messageLost, at: time.Now()}
+	if c.Expired(e.at) {
+		e.reason, e.message = podcontract.ReasonLeaseExpired, messageLeaseExpired
+	}
+	p.pods.end(c.Key, e)
+	klog.FromContext(ctx).Info("pod ended: "+e.message, "claim", c.ID, "reason", e.reason, "deadline", c.Deadline)
+	p.touch(c.Key)
+}
+
+const (
+	messageLeaseExpired = "the lease of the sandbox ended and the node has destroyed it"
+	messageLost         = "the node no longer holds the sandbox that this pod ran on"
+)

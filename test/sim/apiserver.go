@@ -1,0 +1,173 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Mood is how the API server answers.
+type Mood string
+
+// The moods.
+const (
+	Well        Mood = "well"
+	Refusing    Mood = "connection refused"
+	Erring      Mood = "500"
+	Forbidding  Mood = "403"
+	NoEndpoint  Mood = "404 without a name"
+	Slow        Mood = "slow"
+	slowestCall      = 20 * time.Second
+)
+
+// API is the part of an API server that the daemon reads: Pods, and the
+// Sandboxes that own them. It is an [http.RoundTripper].
+type API struct {
+	mu       sync.Mutex
+	mood     Mood
+	uids     int
+	pods     map[string]*corev1.Pod
+	owners   map[string]*unstructured.Unstructured
+	watchers []func(before, after *corev1.Pod)
+	calls    map[string]int
+	leaks    func(text []byte)
+}
+
+// NewAPI returns an empty API server. What it is sent goes to leaks as well.
+func NewAPI(leaks func([]byte)) *API {
+	return &API{mood: Well, pods: map[string]*corev1.Pod{}, owners: map[string]*unstructured.Unstructured{}, calls: map[string]int{}, leaks: leaks}
+}
+
+// SetMood changes how the server answers.
+func (a *API) SetMood(m Mood) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mood = m
+}
+
+// Watch calls f with each change of a Pod, in order. before is nil for a new
+// Pod, after for one that is gone.
+func (a *API) Watch(f func(before, after *corev1.Pod)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watchers = append(a.watchers, f)
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (a *API) RoundTrip(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if req.Body != nil {
+		body, _ = io.ReadAll(req.Body)
+		a.leaks(body)
+	}
+	a.mu.Lock()
+	mood := a.mood
+	a.calls[req.Method]++
+	a.mu.Unlock()
+	switch mood {
+	case Refusing:
+		return nil, fmt.Errorf("dial: connection refused")
+	case Slow:
+		select {
+		case <-time.After(slowestCall):
+		case <-req.Context().Done():
+			return nil, req.Context().Err()
+		}
+	case Erring:
+		return reply(req, http.StatusInternalServerError, apierrors.NewInternalError(fmt.Errorf("storage")).Status())
+	case Forbidding:
+		return reply(req, http.StatusForbidden, apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("rbac")).Status())
+	case NoEndpoint:
+		return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader("404 page not found")), Request: req}, nil
+	}
+	return a.serve(req, body)
+}
+
+func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
+	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
+	if len(parts) < 4 {
+		return nil, fmt.Errorf("no such path %s", req.URL.Path)
+	}
+	resource, key := parts[len(parts)-2], parts[len(parts)-3]+"/"+parts[len(parts)-1]
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case resource == "sandboxes" && req.Method == http.MethodGet:
+		if o, ok := a.owners[key]; ok {
+			return reply(req, http.StatusOK, o.Object)
+		}
+	case resource == "pods" && req.Method == http.MethodGet:
+		if p, ok := a.pods[key]; ok {
+			return reply(req, http.StatusOK, withKind(p))
+		}
+	case resource == "pods" && req.Method == http.MethodDelete:
+		if p, ok := a.pods[key]; ok {
+			var opts metav1.DeleteOptions
+			if err := json.Unmarshal(body, &opts); err != nil {
+				return nil, err
+			}
+			if opts.Preconditions == nil || *opts.Preconditions.UID != p.UID {
+				return reply(req, http.StatusConflict, apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, p.Name, fmt.Errorf("uid")).Status())
+			}
+			a.removePod(key)
+			return reply(req, http.StatusOK, withKind(p))
+		}
+	default:
+		return nil, fmt.Errorf("no such call %s %s", req.Method, req.URL.Path)
+	}
+	return reply(req, http.StatusNotFound, apierrors.NewNotFound(schema.GroupResource{Resource: resource}, parts[len(parts)-1]).Status())
+}
+
+func withKind(p *corev1.Pod) *corev1.Pod {
+	p = p.DeepCopy()
+	p.APIVersion, p.Kind = "v1", "Pod"
+	return p
+}
+
+func reply(req *http.Request, code int, obj any) (*http.Response, error) {
+	if s, ok := obj.(metav1.Status); ok {
+		s.APIVersion, s.Kind = "v1", "Status"
+		obj = s
+	}
+	raw, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(raw)),
+	}, nil
+}
+
+func (a *API) uid(kind string) types.UID {
+	a.uids++
+	return types.UID(fmt.Sprintf("%s-%d", kind, a.uids))
+}
+
+func (a *API) tell(before, after *corev1.Pod) {
+	for _, w := range a.watchers {
+		w(before, after)
+	}
+}
+
+func (a *API) removePod(key string) {
+	if p, ok := a.pods[key]; ok {
+		delete(a.pods, key)
+		a.tell(p, nil)
+	}
+}

@@ -1,0 +1,79 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	seed      = flag.Uint64("seed", 0, "replay the one history of this seed; 0 runs -histories of them")
+	histories = flag.Int("histories", 2000, "how many histories to run")
+	length    = flag.Int("steps", 100, "how many steps a history has")
+	first     = flag.Uint64("first", 1, "the first seed")
+)
+
+// TestHistories plays random histories and checks the rules after every step.
+// A failure names its seed, with which it can be replayed, and the fewest steps
+// that still show it.
+func TestHistories(t *testing.T) {
+	seeds := []uint64{*seed}
+	if *seed == 0 {
+		seeds = seeds[:0]
+		for i := range *histories {
+			seeds = append(seeds, *first+uint64(i))
+		}
+	}
+	t.Logf("seeds %d to %d, %d steps each", seeds[0], seeds[len(seeds)-1], *length)
+	const lanes = 4
+	for lane := range lanes {
+		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
+			t.Parallel()
+			for i := lane; i < len(seeds) && !t.Failed(); i += lanes {
+				steps := NewHistory(seeds[i], *length)
+				if o := Play(t, seeds[i], steps); len(o.Violations) > 0 {
+					report(t, seeds[i], steps, o)
+				}
+			}
+		})
+	}
+}
+
+func report(t *testing.T, seed uint64, steps []Step, o Outcome) {
+	t.Helper()
+	steps, o = minimize(t, seed, steps, o)
+	var b strings.Builder
+	for _, s := range steps {
+		fmt.Fprintf(&b, "\n  %v,", s)
+	}
+	t.Errorf("seed %d (replay: go test ./test/sim -run TestHistories -seed=%d -steps=%d)\n%s\nsteps:%s\nlog:\n%s",
+		seed, seed, *length, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 60))
+}
+
+// minimize leaves out steps for as long as something is still violated.
+func minimize(t *testing.T, seed uint64, steps []Step, o Outcome) ([]Step, Outcome) {
+	if o.Step < len(steps) {
+		steps = steps[:o.Step+1]
+	}
+	for chunk := max(len(steps)/2, 1); chunk > 0; chunk /= 2 {
+		for from := 0; from+chunk <= len(steps); {
+			fewer := slices.Concat(steps[:from], steps[from+chunk:])
+			if again := Play(t, seed, fewer); len(again.Violations) > 0 {
+				steps, o = fewer, again
+			} else {
+				from += chunk
+			}
+		}
+	}
+	return steps, o
+}
+
+func tail(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,212 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+const (
+	// Template is the one pool's template.
+	Template  = "ghcr.io/cocoonstack/sandbox/rt:24.04"
+	rootToken = "CANARY-root-7f3a91"
+	tablePath = "/state/claims.json"
+)
+
+// World is one host with its sandboxd, its disk, and the API server it sees.
+// Everything in it lives in one synctest bubble.
+type World struct {
+	t        testing.TB
+	Sandboxd *sandboxdsim.Server
+	FS       *faultfs.FS
+	API      *API
+	// Log is what the daemon has logged, at every verbosity.
+	Log *bytes.Buffer
+
+	logger logr.Logger
+	leak   leaks
+	daemon *daemon
+	model  *model
+	rng    *rand.Rand
+	lied   time.Time // when the index last stopped being wrong
+}
+
+// daemon is one run of the daemon's process.
+type daemon struct {
+	kubelet  *kubelet
+	provider *provider.Provider
+	table    *claims.Table
+	dead     atomic.Bool
+	cancel   context.CancelFunc
+	done     sync.WaitGroup
+}
+
+// NewWorld makes a host with a warm pool of the given size. The daemon is not
+// started. Call it inside a synctest bubble.
+func NewWorld(t testing.TB, seed uint64, warm int) *World {
+	t.Helper()
+	w := &World{t: t, FS: faultfs.New(), Log: &bytes.Buffer{}, rng: rand.New(rand.NewPCG(seed, 1))}
+	var err error
+	w.Sandboxd, err = sandboxdsim.New(sandboxdsim.Config{
+		RootToken:     rootToken,
+		AdvertiseAddr: "10.0.0.5:7777",
+		Pools:         []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: Template, Net: sandboxdsim.DefaultNet, Size: sandboxdsim.DefaultSize}, Target: warm}},
+		Rand:          rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 1}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.API = NewAPI(w.leak.look)
+	w.model = newModel(w)
+	w.logger = logr.FromSlogHandler(slog.NewTextHandler(&lockedWriter{w: io.MultiWriter(w.Log, writerFunc(w.leak.look))}, &slog.HandlerOptions{Level: slog.Level(-10)}))
+	return w
+}
+
+// Start runs the daemon. It fails as the program would: on a table that is
+// damaged or cannot be written.
+func (w *World) Start() error {
+	table, err := claims.Open(w.FS, tablePath, time.Now())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), w.logger))
+	d := &daemon{table: table, cancel: cancel}
+	alive := func(next http.RoundTripper) http.RoundTripper { return &process{daemon: d, next: next} }
+	client, err := sandboxd.NewClient(sandboxd.Config{
+		URL: "http://127.0.0.1:7777", Token: sandboxd.StaticToken(sandboxd.NewToken(rootToken)),
+		Transport: &answers{leak: &w.leak, next: alive(w.Sandboxd.Transport())},
+	})
+	if err != nil {
+		cancel()
+		return err
+	}
+	config := &rest.Config{Host: "http://api", Transport: alive(w.API), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	kube := kubernetes.NewForConfigOrDie(config)
+	mapper := meta.NewDefaultRESTMapper(nil)
+	kind := schema.FromAPIVersionAndKind(sandboxAPIVersion, "Sandbox")
+	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
+	d.kubelet = newKubelet(ctx, w.API)
+	d.provider, err = provider.New(provider.Config{
+		Table: table, Sandboxd: client,
+		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
+		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true },
+		PodClient: kube.CoreV1(), OrphanScanInterval: time.Minute,
+	})
+	if err != nil {
+		cancel()
+		return err
+	}
+	w.daemon = d
+	d.kubelet.observe = w.model.published
+	d.kubelet.start(d.provider)
+	d.done.Go(func() { d.provider.Run(ctx) })
+	return nil
+}
+
+// Stop ends the daemon as SIGTERM does: what is in flight is finished.
+func (w *World) Stop() {
+	if d := w.daemon; d != nil {
+		w.daemon = nil
+		d.cancel()
+		d.kubelet.work.Wait()
+		d.done.Wait()
+		if w.FS.Faulty() {
+			// What the disk did not take is lost with the process.
+			w.model.crashed()
+		}
+	}
+}
+
+// Crash ends the daemon, or with machine the whole host, in the middle of
+// whatever it does: no request goes out any more, no answer comes in, and with
+// the machine goes what was not durable.
+func (w *World) Crash(machine bool) {
+	if w.daemon != nil {
+		w.daemon.dead.Store(true)
+	}
+	w.FS.Crash()
+	w.Stop()
+	w.model.crashed()
+	if machine {
+		w.FS.Reboot(w.rng)
+	} else {
+		w.FS.Revive()
+	}
+}
+
+// Wait lets virtual time pass.
+func (w *World) Wait(d time.Duration) {
+	const step = 5 * time.Second
+	for ; d > 0; d -= step {
+		time.Sleep(min(d, step))
+		if _, err := w.Sandboxd.Reap(); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := w.Sandboxd.Refill(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	synctest.Wait()
+}
+
+// Close ends everything in the bubble.
+func (w *World) Close() {
+	w.Stop()
+	if err := w.Sandboxd.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// Table is the running daemon's table; nil while there is none.
+func (w *World) Table() *claims.Table {
+	if w.daemon == nil {
+		return nil
+	}
+	return w.daemon.table
+}
+
+// process stops all traffic of a daemon that has been killed.
+type process struct {
+	daemon *daemon
+	next   http.RoundTripper
+}
+
+var errKilled = errors.New("the process was killed")
+
+func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
+	if p.daemon.dead.Load() {
+		return nil, errKilled
+	}
+	resp, err := p.next.RoundTrip(req)
+	if p.daemon.dead.Load() {
+		return nil, errKilled
+	}
+	return resp, err
+}
