@@ -39,6 +39,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 			alone:  "sandbox.cocoonstack.io/runtime=sandboxd",
 			values: `node: {labels: {pool: blue}}`, want: "pool=blue,sandbox.cocoonstack.io/runtime=sandboxd",
 		},
+		"--log-format":         {alone: "text", values: `log: {format: json}`, want: "json"},
 		"--disable-pod-events": {alone: "false", values: `disablePodEvents: true`, want: "true"},
 	}
 	for flag, test := range tests {
@@ -110,16 +111,14 @@ func TestEnvironment(t *testing.T) {
 				{Name: "VK_NODE_NAME", Value: "$(HOST_NODE_NAME)-sandboxd"},
 				{Name: "VK_NODE_IP", ValueFrom: field("status.hostIP")},
 				{Name: "VK_LOG_LEVEL", Value: "info"},
-				{Name: "VK_LOG_FORMAT", Value: "text"},
 			},
 		},
 		"all values": {
-			values: `{node: {name: "vm.$(HOST_NODE_NAME)", advertiseIP: false}, log: {level: debug, format: json}, extraEnv: [{name: A, value: b}]}`,
+			values: `{node: {name: "vm.$(HOST_NODE_NAME)", advertiseIP: false}, log: {level: debug}, extraEnv: [{name: A, value: b}]}`,
 			want: []corev1.EnvVar{
 				{Name: "HOST_NODE_NAME", ValueFrom: field("spec.nodeName")},
 				{Name: "VK_NODE_NAME", Value: "vm.$(HOST_NODE_NAME)"},
 				{Name: "VK_LOG_LEVEL", Value: "debug"},
-				{Name: "VK_LOG_FORMAT", Value: "json"},
 				{Name: "A", Value: "b"},
 			},
 		},

@@ -85,7 +85,8 @@ func checkTokenVolume(t *testing.T, rendered objects, secret, key string) {
 	}
 }
 
-// The daemon reads the token once, so Pods must be replaced when it changes.
+// The daemon keeps the token it has until sandboxd refuses it, so Pods are
+// replaced when it changes.
 func TestTokenChangeReplacesPods(t *testing.T) {
 	checksum := func(token string) string {
 		rendered := render(t, install{values: `sandboxd: {token: ` + token + `}`})

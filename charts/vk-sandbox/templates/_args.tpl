@@ -33,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0
 - --publish-interval={{ .Values.inventory.interval }}
 - --node-labels={{ include "vk-sandbox.nodeLabels" . }}
 - --disable-pod-events={{ .Values.disablePodEvents }}
+- --log-format={{ .Values.log.format }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}
