@@ -9,8 +9,6 @@ import (
 	"net"
 	"time"
 
-	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
-	"github.com/virtual-kubelet/virtual-kubelet/log/klogv2"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 )
@@ -40,7 +38,7 @@ func (v *VirtualNode) Registered() <-chan struct{} { return v.readiness.node.don
 // cannot be bound, the certificate not loaded, the name is another node's. Run
 // may be called once.
 func (v *VirtualNode) Run(ctx context.Context) error {
-	ctx = vklog.WithLogger(ctx, klogv2.New(nil))
+	ctx = withLibraryLog(ctx)
 	c := &v.config
 
 	pair, err := Certificate(ctx, c.CertFile, c.KeyFile, c.NodeName, c.NodeIP)

@@ -1,0 +1,76 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/go-logr/logr"
+	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
+	"k8s.io/klog/v2"
+)
+
+// libraryInfo is the level of what virtual-kubelet calls information: a line or
+// more for each Pod it touches, which for klog is verbosity 2.
+const libraryInfo = slog.Level(-2)
+
+// libraryLog takes virtual-kubelet's log lines into ours, as structured as they
+// come. The library's own adapters do not serve: the one for klog writes fields
+// into the message and errors with their stack traces, the one for slog panics
+// on a message that is not a string, which the library does log.
+type libraryLog struct{ out *slog.Logger }
+
+// withLibraryLog returns a context whose logger virtual-kubelet writes to.
+func withLibraryLog(ctx context.Context) context.Context {
+	return vklog.WithLogger(ctx, libraryLog{slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))})
+}
+
+func (l libraryLog) log(level slog.Level, args []any) {
+	if ctx := context.Background(); l.out.Enabled(ctx, level) {
+		l.out.Log(ctx, level, fmt.Sprint(args...))
+	}
+}
+
+func (l libraryLog) logf(level slog.Level, format string, args []any) {
+	if ctx := context.Background(); l.out.Enabled(ctx, level) {
+		l.out.Log(ctx, level, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l libraryLog) Debug(args ...any)            { l.log(slog.LevelDebug, args) }
+func (l libraryLog) Debugf(f string, args ...any) { l.logf(slog.LevelDebug, f, args) }
+func (l libraryLog) Info(args ...any)             { l.log(libraryInfo, args) }
+func (l libraryLog) Infof(f string, args ...any)  { l.logf(libraryInfo, f, args) }
+func (l libraryLog) Warn(args ...any)             { l.log(slog.LevelWarn, args) }
+func (l libraryLog) Warnf(f string, args ...any)  { l.logf(slog.LevelWarn, f, args) }
+func (l libraryLog) Error(args ...any)            { l.log(slog.LevelError, args) }
+func (l libraryLog) Errorf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
+
+// Fatal and Fatalf do not end the process: that is for main to decide.
+func (l libraryLog) Fatal(args ...any)            { l.log(slog.LevelError, args) }
+func (l libraryLog) Fatalf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
+
+func (l libraryLog) WithField(key string, value any) vklog.Logger {
+	return libraryLog{l.out.With(key, value)}
+}
+
+func (l libraryLog) WithFields(fields vklog.Fields) vklog.Logger {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		l.out = l.out.With(key, fields[key])
+	}
+	return l
+}
+
+// WithError adds the error's text only: with its format verb the library's
+// errors print their stack.
+func (l libraryLog) WithError(err error) vklog.Logger {
+	if err == nil {
+		return l
+	}
+	return libraryLog{l.out.With("err", err.Error())}
+}
