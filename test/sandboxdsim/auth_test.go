@@ -70,7 +70,7 @@ func TestAuthorizationHeader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, testConfig())
-			req, err := http.NewRequestWithContext(t.Context(), "GET", "http://sim/v1/info", nil)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://sim/v1/info", nil)
 			b.do(err)
 			req.Header.Set("Authorization", tc.header)
 			if a, err := b.send(req, ""); err != nil || a.status != tc.status {

@@ -59,7 +59,7 @@ func (s *Server) SetCapacity(c Capacity) error {
 	d := s.current()
 	return d.do(func() error {
 		for _, p := range c.Pools {
-			if _, err := d.resolve(p.Key.withDefaults()); err != nil {
+			if _, err := d.resolve(p.withDefaults()); err != nil {
 				return err
 			}
 			if p.Target != nil && *p.Target < 0 || p.Warm != nil && *p.Warm < 0 {
@@ -68,7 +68,7 @@ func (s *Server) SetCapacity(c Capacity) error {
 		}
 		d.limits.set(c)
 		for _, p := range c.Pools {
-			if err := d.setPool(d.pool(p.Key.withDefaults()), p); err != nil {
+			if err := d.setPool(d.pool(p.withDefaults()), p); err != nil {
 				return err
 			}
 		}

@@ -89,7 +89,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.Pools = slices.Clone(c.Pools)
 	for i := range c.Pools {
-		c.Pools[i].Key = c.Pools[i].Key.withDefaults()
+		c.Pools[i].Key = c.Pools[i].withDefaults()
 	}
 	c.RetryAfter = orDefault(c.RetryAfter, time.Second)
 	c.ArchiveRetention = orDefault(c.ArchiveRetention, 7*24*time.Hour)

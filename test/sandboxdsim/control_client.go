@@ -140,8 +140,9 @@ func (c ControlClient) do(ctx context.Context, method, path string, in, out any)
 	if err != nil {
 		return err
 	}
+	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err := joinClose(err, resp.Body); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {

@@ -4,6 +4,7 @@
 package sandboxdsim
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 // controlled is a server with a client of its control API.
 func controlled(t *testing.T) (bench, ControlClient) {
+	t.Helper()
 	b := start(t, testConfig())
 	web := httptest.NewServer(b.ControlHandler())
 	t.Cleanup(web.Close)
@@ -51,7 +53,7 @@ func TestControlRequests(t *testing.T) {
 	if err != nil || len(log.Requests) != 1 || log.Counts["claim"] != 1 || log.Counts["list"] != 1 {
 		t.Fatalf("log %+v, %v", log, err)
 	}
-	if r := log.Requests[0]; r.Method != "GET" || r.Path != "/v1/sandboxes?claim_ref=a/b" || r.Status != 200 || r.By != ByRoot || r.Seq != 2 {
+	if r := log.Requests[0]; r.Method != http.MethodGet || r.Path != "/v1/sandboxes?claim_ref=a/b" || r.Status != 200 || r.By != ByRoot || r.Seq != 2 {
 		t.Errorf("request %+v", r)
 	}
 	if log, err = control.Requests(t.Context(), RequestFilter{After: 2}); err != nil || len(log.Requests) != 0 {
@@ -102,9 +104,13 @@ func TestControlSandboxes(t *testing.T) {
 	if r := b.list("").Sandboxes[0]; !r.Deadline.Equal(deadline) {
 		t.Errorf("deadline %v", r.Deadline)
 	}
+	b.do(control.Hibernate(ctx, c.ID))
 	b.do(control.MoveLease(ctx, c.ID, Lease{In: Duration(-time.Hour)}))
+	if r := b.list("").Sandboxes[0]; !r.Deadline.Before(time.Now()) {
+		t.Errorf("deadline %v", r.Deadline)
+	}
 	b.do(control.Expire(ctx, c.ID))
-	b.wantHistory(c.ID, "made claimed answered hibernated archived woken lease-moved lease-moved reaped")
+	b.wantHistory(c.ID, "made claimed answered hibernated archived woken lease-moved hibernated lease-moved reaped")
 	if control.MoveLease(ctx, c.ID, Lease{}) == nil || control.MoveLease(ctx, c.ID, Lease{Deadline: deadline, In: 1}) == nil {
 		t.Error("a lease moved nowhere, or to two places")
 	}
@@ -135,7 +141,7 @@ func TestControlRefuses(t *testing.T) {
 		{404, "GET", "/nowhere", ``},
 	} {
 		rec := httptest.NewRecorder()
-		b.ControlHandler().ServeHTTP(rec, httptest.NewRequest(tc.method, tc.path, strings.NewReader(tc.body)))
+		b.ControlHandler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, strings.NewReader(tc.body)))
 		if rec.Code != tc.status {
 			t.Errorf("%s %s %s: status %d, want %d: %s", tc.method, tc.path, tc.body, rec.Code, tc.status, rec.Body)
 		}

@@ -78,7 +78,7 @@ func TestDelayOutlivesTheClient(t *testing.T) {
 		b.fault(Fault{Endpoint: "claim", Action: ActionDelay, Delay: Duration(40 * time.Second)})
 		ctx, cancel := context.WithTimeout(b.Context(), 30*time.Second)
 		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, "POST", "http://sim/v1/claim", strings.NewReader(claimBody("a/b")))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://sim/v1/claim", strings.NewReader(claimBody("a/b")))
 		b.do(err)
 		if _, err := b.send(req, rootToken); !errors.Is(err, context.DeadlineExceeded) {
 			b.Fatalf("error %v, want the deadline", err)
@@ -114,7 +114,7 @@ func TestHang(t *testing.T) {
 				b.fault(Fault{Endpoint: "claim", Action: ActionHang, Point: p})
 				ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 				defer cancel()
-				req, err := http.NewRequestWithContext(ctx, "POST", "http://sim/v1/claim", strings.NewReader(claimBody("a/b")))
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://sim/v1/claim", strings.NewReader(claimBody("a/b")))
 				b.do(err)
 				if _, err := b.send(req, rootToken); !errors.Is(err, context.DeadlineExceeded) {
 					b.Errorf("error %v, want the deadline", err)
@@ -203,7 +203,7 @@ func TestWhichRequestsAFaultStrikes(t *testing.T) {
 		b.fault(Fault{Endpoint: "info", Action: ActionStatus, Status: 500, For: Duration(time.Minute)})
 		time.Sleep(time.Minute - 1)
 		b.want(500, "GET", "/v1/info", rootToken, "")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		b.want(200, "GET", "/v1/info", rootToken, "")
 		if left := b.Faults(); len(left) != 0 {
 			b.Errorf("faults left: %+v", left)

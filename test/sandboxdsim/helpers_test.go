@@ -39,6 +39,7 @@ type bench struct {
 
 // inBubble runs a test under virtual time.
 func inBubble(t *testing.T, cfg Config, fn func(b bench)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) { fn(start(t, cfg)) })
 }
 
@@ -81,6 +82,7 @@ func (b bench) send(req *http.Request, token string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		b.Fatal(err)

@@ -15,7 +15,7 @@ func TestTheReaperDestroysAtTheDeadline(t *testing.T) {
 		if reaped, err := b.Reap(); err != nil || len(reaped) != 0 {
 			b.Fatalf("reaped %v before the deadline, %v", reaped, err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if reaped, err := b.Reap(); err != nil || len(reaped) != 1 || reaped[0] != c.ID {
 			b.Fatalf("reaped %v at the deadline, %v", reaped, err)
 		}
@@ -65,7 +65,7 @@ func TestArchivingRewritesTheLeaseBothWays(t *testing.T) {
 				if r := b.list("").Sandboxes[0]; r.Archived {
 					b.Fatal("archived too early")
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				b.step()
 				r := b.list("").Sandboxes[0]
 				if !r.Archived || !r.Hibernated || time.Until(r.Deadline) != tc.retention {

@@ -96,6 +96,6 @@ func ParsePool(s string) (Pool, error) {
 			return Pool{}, fmt.Errorf("pool %q: %s: %w", s, name, err)
 		}
 	}
-	p.Key = p.Key.withDefaults()
+	p.Key = p.withDefaults()
 	return p, p.validate()
 }

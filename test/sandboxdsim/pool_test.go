@@ -139,7 +139,7 @@ func TestParsePool(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", in, got, err, want)
 		}
-		again, err := ParsePool(got.Key.String())
+		again, err := ParsePool(got.String())
 		if err != nil || again.Key != got.Key {
 			t.Errorf("%q: %+v, %v", got.Key, again, err)
 		}

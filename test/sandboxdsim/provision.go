@@ -112,14 +112,15 @@ func (d *daemon) bind(t ticket, c claim) (vm, error) {
 }
 
 func (d *daemon) bound(t ticket, c claim) (vm, error) {
-	v, err := d.vms[t.warm], error(nil)
+	var err error
+	if c.Token, err = d.random.text(TokenPrefix, 16); err != nil {
+		return vm{}, err
+	}
+	v := d.vms[t.warm]
 	if t.warm == "" {
 		if v, err = d.make(t.key); err != nil {
 			return vm{}, err
 		}
-	}
-	if c.Token, err = d.random.text(TokenPrefix, 16); err != nil {
-		return vm{}, err
 	}
 	v.Claim = &c
 	if err := d.keep(v); err != nil {

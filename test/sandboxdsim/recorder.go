@@ -4,6 +4,7 @@
 package sandboxdsim
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 )
@@ -30,7 +31,8 @@ func newRecorder() *recorder {
 func (r *recorder) serve(h http.Handler, req *http.Request) {
 	defer r.end(false)
 	defer func() {
-		if p := recover(); p != nil && p != http.ErrAbortHandler {
+		p := recover()
+		if err, ok := p.(error); p != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 			panic(p)
 		}
 	}()

@@ -42,7 +42,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 	go func() {
 		defer close(finished)
 		<-ctx.Done()
-		grace, done := context.WithTimeout(context.Background(), stopGrace)
+		grace, done := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 		defer done()
 		if srv.Shutdown(grace) != nil {
 			_ = srv.Close() // what still hangs is cut off

@@ -14,7 +14,8 @@ import (
 // TestRestartDropsSockets uses real connections: one idle, one with the claim that makes the daemon crash.
 func TestRestartDropsSockets(t *testing.T) {
 	b := start(t, testConfig())
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	var listen net.ListenConfig
+	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	b.do(err)
 	served := make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
@@ -22,7 +23,8 @@ func TestRestartDropsSockets(t *testing.T) {
 	go func() { served <- b.Serve(ctx, l) }()
 	url := "http://" + l.Addr().String()
 
-	idle, err := net.Dial("tcp", l.Addr().String())
+	var dialer net.Dialer
+	idle, err := dialer.DialContext(t.Context(), "tcp", l.Addr().String())
 	b.do(err)
 	defer func() { _ = idle.Close() }()
 	_, err = idle.Write([]byte("GET /healthz HTTP/1.1\r\nHost: sim\r\n\r\n"))
@@ -35,16 +37,20 @@ func TestRestartDropsSockets(t *testing.T) {
 	}
 
 	b.fault(Fault{Endpoint: "claim", Action: ActionRestart, Point: PointResponse, Count: 1})
-	req, err := http.NewRequest("POST", url+"/v1/claim", strings.NewReader(claimBody("a/b")))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/claim", strings.NewReader(claimBody("a/b")))
 	b.do(err)
 	req.Header.Set("Authorization", "Bearer "+rootToken)
-	if resp, err := http.DefaultClient.Do(req); err == nil {
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
 		t.Errorf("the claim got an answer: %s", resp.Status)
 	}
 	if _, err := idle.Read(answer); err == nil {
 		t.Error("the idle connection is still open")
 	}
-	resp, err := http.Get(url + "/healthz")
+	req, err = http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
+	b.do(err)
+	resp, err = http.DefaultClient.Do(req)
 	b.do(err)
 	b.do(resp.Body.Close())
 	if resp.StatusCode != http.StatusOK {

@@ -24,7 +24,7 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		var err error
 		body, err = io.ReadAll(req.Body)
-		if err := joinClose(err, req.Body); err != nil {
+		if err := cmp.Or(err, req.Body.Close()); err != nil {
 			return nil, err
 		}
 	}
@@ -53,11 +53,4 @@ func (t inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 		ContentLength: int64(len(rec.body)),
 		Request:       req,
 	}, nil
-}
-
-func joinClose(err error, c io.Closer) error {
-	if closeErr := c.Close(); err == nil {
-		err = closeErr
-	}
-	return err
 }
