@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
@@ -47,9 +48,21 @@ func (l libraryLog) Debugf(f string, args ...any) { l.logf(slog.LevelDebug, f, a
 func (l libraryLog) Info(args ...any)             { l.log(libraryInfo, args) }
 func (l libraryLog) Infof(f string, args ...any)  { l.logf(libraryInfo, f, args) }
 func (l libraryLog) Warn(args ...any)             { l.log(slog.LevelWarn, args) }
-func (l libraryLog) Warnf(f string, args ...any)  { l.logf(slog.LevelWarn, f, args) }
+func (l libraryLog) Warnf(f string, args ...any)  { l.logf(warnLevel(f), f, args) }
 func (l libraryLog) Error(args ...any)            { l.log(slog.LevelError, args) }
 func (l libraryLog) Errorf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
+
+// warnLevel is the level of a warning by its format. Some are the everyday life
+// of a Pod that waits or has ended, repeated for as long as it does; what there
+// is to know is in the Pod's status and events.
+func warnLevel(format string) slog.Level {
+	for _, everyday := range []string{"requeuing ", "skipping sync of pod ", "forgetting "} {
+		if strings.HasPrefix(format, everyday) {
+			return libraryInfo
+		}
+	}
+	return slog.LevelWarn
+}
 
 // Fatal and Fatalf do not end the process: that is for main to decide.
 func (l libraryLog) Fatal(args ...any)            { l.log(slog.LevelError, args) }

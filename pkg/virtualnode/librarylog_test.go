@@ -28,6 +28,7 @@ func TestLibraryLog(t *testing.T) {
 		"info, formatted":  {func(l vklog.Logger) { l.Infof("a %d", 1) }, `level=DEBUG+2 msg="a 1"`},
 		"warn":             {func(l vklog.Logger) { l.Warn("a") }, "level=WARN msg=a"},
 		"warn, formatted":  {func(l vklog.Logger) { l.Warnf("a %d", 1) }, `level=WARN msg="a 1"`},
+		"a retry":          {func(l vklog.Logger) { l.Warnf("requeuing %q due to failed sync", "a") }, `level=DEBUG+2 msg="requeuing \"a\" due to failed sync"`},
 		"error":            {func(l vklog.Logger) { l.Error(err) }, `level=ERROR msg="outer: cause"`},
 		"error, formatted": {func(l vklog.Logger) { l.Errorf("a %v", err) }, `level=ERROR msg="a outer: cause"`},
 		"fatal":            {func(l vklog.Logger) { l.Fatal("a") }, "level=ERROR msg=a"},

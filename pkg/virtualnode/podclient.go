@@ -5,8 +5,9 @@ package virtualnode
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +92,7 @@ func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.
 	}
 	patched, err := c.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
-	case apierrors.IsNotFound(err) || isUIDConflict(err):
+	case apierrors.IsNotFound(err) || isOtherPod(err):
 		logger.V(2).Info("Status dropped: the Pod is gone or was replaced", "err", err)
 		return pod, nil
 	case err != nil:
@@ -101,10 +102,13 @@ func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.
 	return patched, nil
 }
 
-// isUIDConflict tells a failed UID precondition from a write conflict, which
-// has the same code and is worth another attempt. The text is the API server's
-// only mark of the difference; if it ever changes, the attempt is repeated and
-// ends at the UID comparison above as soon as the watch has caught up.
-func isUIDConflict(err error) bool {
-	return apierrors.IsConflict(err) && strings.Contains(err.Error(), "UID in precondition")
+// isOtherPod tells that the patch met a Pod of another UID. The API server
+// treats the UID in a patch as an attempt to change it, and refuses that as
+// invalid; a write conflict has a code of its own and is worth another attempt.
+func isOtherPod(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
@@ -105,8 +106,10 @@ func TestUpdateStatusErrors(t *testing.T) {
 		dropped bool
 	}{
 		"404": {apierrors.NewNotFound(podResource, "my-sandbox"), true},
-		"a UID that does not fit": {apierrors.NewConflict(podResource, "my-sandbox",
-			errors.New("Precondition failed: UID in precondition: uid-1, UID in object meta: uid-2")), true},
+		"another Pod of that name": {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "my-sandbox",
+			field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), "uid-1", "field is immutable")}), true},
+		"a status that is not valid": {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "my-sandbox",
+			field.ErrorList{field.Invalid(field.NewPath("status", "podIP"), "x", "must be an IP address")}), false},
 		"a write conflict": {apierrors.NewConflict(podResource, "my-sandbox",
 			errors.New("the object has been modified")), false},
 		"403": {apierrors.NewForbidden(podResource, "my-sandbox", errors.New("no right")), false},

@@ -18,8 +18,8 @@ import (
 
 // statusPatch returns the strategic merge patch that brings base, the API
 // server's Pod, to the status that pod reports; nil when there is nothing to
-// change. The patch names the Pod's UID, which the API server takes as a
-// precondition, and of the metadata touches only the claim-id annotation: that
+// change. The patch names the Pod's UID, so that the API server refuses it for
+// any other Pod, and of the metadata touches only the claim-id annotation: that
 // one is set or changed, never removed, because a Pod that the library reports
 // a failed create for is the API server's and does not carry ours (pod
 // contract: the annotation travels with the status).
