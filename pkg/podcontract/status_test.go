@@ -5,6 +5,7 @@ package podcontract_test
 
 import (
 	"os"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -80,8 +81,9 @@ func TestStatusIsStable(t *testing.T) {
 	pod := podOf(3)
 	reloaded := bound
 	reloaded.ClaimedAt = claimedAt.UTC().Truncate(time.Second)
-	if diff := cmp.Diff(podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, reloaded)); diff != "" {
-		t.Errorf("running (-first +second):\n%s", diff)
+	// Deeply equal, time zones and all: not every caller compares by meaning.
+	if first, second := podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, reloaded); !reflect.DeepEqual(first, second) {
+		t.Errorf("running: %v, then %v", first, second)
 	}
 	if diff := cmp.Diff(failed(pod), failed(pod)); diff != "" {
 		t.Errorf("failed (-first +second):\n%s", diff)
