@@ -15,6 +15,11 @@ set -o errexit -o nounset -o pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
 cd "${root}"
 
+# kube_codegen.sh leaves its reports in the temporary directory.
+TMPDIR="$(mktemp -d)"
+export TMPDIR
+trap 'rm -rf "${TMPDIR}"' EXIT
+
 module="$(go list -m)"
 generated="pkg/generated"
 crds="charts/vk-sandbox/files/crds"
@@ -50,8 +55,7 @@ kube::codegen::gen_register \
   --boilerplate "${boilerplate}" \
   pkg/apis
 
-schema="$(mktemp)"
-trap 'rm -f "${schema}"' EXIT
+schema="${TMPDIR}/schema.json"
 go run ./hack/models-schema >"${schema}"
 
 kube::codegen::gen_client \

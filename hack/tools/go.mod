@@ -1,3 +1,6 @@
+// What hack/*.sh run. controller-gen is run with go tool; code-generator is
+// listed so that kube_codegen.sh comes from a pinned version, which builds its
+// generators itself.
 module github.com/cocoonstack/vk-sandbox/hack/tools
 
 go 1.26.0
