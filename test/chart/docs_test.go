@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// rows returns the values table of README.md: the default by value path.
+// rows returns the values table of README.md: the default by value path. The
+// descriptions must be those of values.yaml.
 func rows(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chartDir, "README.md"))
@@ -24,9 +25,16 @@ func rows(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	row := regexp.MustCompile("(?m)^\\| ([A-Za-z.]+) \\| [a-z/]+ \\| `(.*?)` \\| (.+) \\|$")
+	values, err := os.ReadFile(filepath.Join(chartDir, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	found := map[string]string{}
 	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
 		found[match[1]] = match[2]
+		if !strings.Contains(string(values), "# -- "+match[3]+"\n") {
+			t.Errorf("%s: README.md says %q, which values.yaml does not: run helm-docs", match[1], match[3])
+		}
 	}
 	return found
 }
