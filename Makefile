@@ -14,12 +14,16 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # FAIL_ON_SKIP=1 makes a test that is skipped a failure, as .ci/run does.
 export FAIL_ON_SKIP ?=
 
-GO_BUILD := CGO_ENABLED=0 go build -trimpath
+# A static program runs in an image that has nothing else, and one without paths
+# is the same wherever it is built. The same settings for all that is built here
+# let it share one build cache; only the race detector needs its own.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 ##@ See it work
 
 .PHONY: demo
-demo: build ## Show the whole main job on a real cluster, step by step; the cluster stays up
+demo: ## Show the whole main job on a real cluster, step by step; the cluster stays up
 	@hack/demo.sh
 
 .PHONY: demo-down
@@ -30,8 +34,8 @@ demo-down: cluster-down ## End the demo's cluster
 .PHONY: build
 build: ## Build the programs into bin/
 	@mkdir -p bin
-	@$(GO_BUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
-	@$(GO_BUILD) -C hack/cluster -o ../../bin/cluster .
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
+	@go build -C hack/cluster -o ../../bin/cluster .
 
 .PHONY: images
 images: build ## Make the daemon's image and give it to every host of the cluster
@@ -78,7 +82,7 @@ cluster-status: bin/cluster ## Show the cluster's components and hosts
 
 bin/cluster:
 	@mkdir -p bin
-	@$(GO_BUILD) -C hack/cluster -o ../../bin/cluster .
+	@go build -C hack/cluster -o ../../bin/cluster .
 
 ##@ Other
 

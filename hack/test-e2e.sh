@@ -10,7 +10,9 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-state="${VK_SANDBOX_CLUSTER_DIR:-.cluster}"
+# The tests run in their own folder.
+state="$(realpath --canonicalize-missing "${VK_SANDBOX_CLUSTER_DIR:-.cluster}")"
+export VK_SANDBOX_CLUSTER_DIR="${state}"
 
 echo "--- end-to-end tests"
 if [[ "${CLUSTER:-local}" != kind ]] && [[ "$(uname -s)" != Linux || "$(id -u)" != 0 ]]; then

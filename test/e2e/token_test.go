@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
 const stateFile = "/var/lib/vk-sandbox/claims.json"
@@ -108,26 +108,28 @@ func TestStateFile(t *testing.T) {
 	tokens := f.tokens("bare")
 	held := false
 	for _, h := range f.info.Hosts {
-		file := filepath.Join(h.HostPathRoot, stateFile)
-		for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := info.Mode().Perm(); got != want {
-				t.Errorf("%s has mode %o, want %o", path, got, want)
+		for path, want := range map[string]string{stateFile: "600", filepath.Dir(stateFile): "700"} {
+			if got := f.onHost(h, "stat", "--format=%a", path); strings.TrimSpace(got) != want {
+				t.Errorf("%s has mode %s, want %s", path, got, want)
 			}
 		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = held || strings.Contains(string(content), tokens["the token of bare"])
-		if strings.Contains(string(content), tokens["sandboxd's root token"]) {
+		content := f.onHost(h, "cat", stateFile)
+		held = held || strings.Contains(content, tokens["the token of bare"])
+		if strings.Contains(content, tokens["sandboxd's root token"]) {
 			t.Error("the claims table has sandboxd's root token")
 		}
 	}
 	if !held {
 		t.Error("no claims table has the VM's token: it could never be released")
 	}
+}
+
+// onHost runs a program on a host, and returns what it prints.
+func (f *fixture) onHost(h clusterinfo.Host, argv ...string) string {
+	f.t.Helper()
+	out, err := run(f.t.Context(), root+"/bin/cluster", append([]string{"exec", "--host=" + h.Name, "--"}, argv...)...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out
 }

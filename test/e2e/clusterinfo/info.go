@@ -31,9 +31,6 @@ type Host struct {
 	// Name is the name of the host's own Node.
 	Name string `json:"name"`
 	IP   string `json:"ip"`
-	// HostPathRoot precedes every hostPath of the host's Pods; empty where the
-	// driver keeps them out of reach.
-	HostPathRoot string `json:"hostPathRoot"`
 	// SandboxdAddr is the owner address of the claims of the host's sandboxd.
 	SandboxdAddr string `json:"sandboxdAddr"`
 	// SandboxdControlURL is the simulator's control API, reachable from here.
