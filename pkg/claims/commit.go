@@ -3,7 +3,10 @@
 
 package claims
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 // round is one write and those who wait for it.
 type round struct {
@@ -45,12 +48,16 @@ func (t *Table) write() {
 		}
 		t.gathering = nil
 		claims, releasing := t.snapshot()
+		rev := t.rev
 		t.mu.Unlock()
 
 		r.err = t.save(claims, releasing)
 
 		t.mu.Lock()
-		t.unsaved = r.err != nil
+		if t.unsaved = r.err != nil; !t.unsaved {
+			t.landed = rev
+		}
+		t.unsynced = errors.Is(r.err, errUnsynced) || (t.unsynced && r.err != nil)
 		t.mu.Unlock()
 		close(r.done)
 	}
@@ -75,4 +82,18 @@ func (t *Table) Flush() error {
 		return nil
 	}
 	return t.change(func() error { return nil })
+}
+
+// Settle makes sure that the file does not show a claim whose [Table.Add]
+// failed as one that holds. A write can fail after its rename, and a daemon
+// that started from such a file would adopt a sandbox that is being given back.
+// On error the sandbox must not be given back yet.
+func (t *Table) Settle() error {
+	t.mu.Lock()
+	unsynced := t.unsynced
+	t.mu.Unlock()
+	if !unsynced {
+		return nil
+	}
+	return t.Flush()
 }

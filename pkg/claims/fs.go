@@ -82,6 +82,9 @@ const (
 	dirMode  fs.FileMode = 0o700
 )
 
+// errUnsynced says that a write can be read and may not survive a crash.
+var errUnsynced = errors.New("the new file is in place and not durable")
+
 // replace writes data to path so that after a crash the file is either the old
 // one or the new one, whole: temporary file, fsync, rename, directory fsync.
 // The temporary file has one fixed name, so failures do not pile files up.
@@ -92,7 +95,7 @@ func replace(fsys FS, path string, data []byte) (err error) {
 		return fmt.Errorf("create %s: %w", tmp, err)
 	}
 	defer func() {
-		if err != nil {
+		if err != nil && !errors.Is(err, errUnsynced) {
 			err = errors.Join(err, fsys.Remove(tmp))
 		}
 	}()
@@ -109,7 +112,7 @@ func replace(fsys FS, path string, data []byte) (err error) {
 		return fmt.Errorf("rename %s to %s: %w", tmp, path, err)
 	}
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("sync the directory of %s: %w", path, err)
+		return fmt.Errorf("sync the directory of %s: %w: %w", path, errUnsynced, err)
 	}
 	return nil
 }

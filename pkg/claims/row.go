@@ -127,4 +127,7 @@ type Claim struct {
 	Key string
 	Row
 	State State
+	// Durable is true when the file has the row as it is here. A transition
+	// whose write failed leaves it false until a write has landed.
+	Durable bool
 }

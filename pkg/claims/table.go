@@ -28,15 +28,21 @@ type Table struct {
 	claims    map[string]entry // by pod key
 	releasing map[string]entry // by claim id
 	extra     map[string]json.RawMessage
+	rev       uint64 // of the newest change
+	landed    uint64 // of the newest change that a write has landed
 	gathering *round // the next write's waiters; nil when nobody waits
 	writing   bool
 	unsaved   bool // the last write failed: memory is ahead of the file
+	unsynced  bool // a failed write can be read all the same
 }
 
 // entry is a claim in memory with its form in the file.
 type entry struct {
 	Claim
 	raw json.RawMessage
+	rev uint64 // of the change that made it; 0 when it was loaded
+	// stranded marks a tentative claim whose write failed.
+	stranded bool
 }
 
 func newEntry(c Claim) (entry, error) {
@@ -95,27 +101,34 @@ func (t *Table) Get(key string) (Claim, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, ok := t.claims[key]
-	return e.Claim, ok
+	return t.read(e), ok
+}
+
+// read is the claim of an entry. The caller holds mu.
+func (t *Table) read(e entry) Claim {
+	c := e.Claim
+	c.Durable = e.rev <= t.landed
+	return c
 }
 
 // List returns the claims under pod keys, ordered by key.
 func (t *Table) List() []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return sorted(t.claims)
+	return t.sorted(t.claims)
 }
 
 // Releasing returns the claims withdrawn from their keys, ordered by key.
 func (t *Table) Releasing() []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return sorted(t.releasing)
+	return t.sorted(t.releasing)
 }
 
-func sorted(m map[string]entry) []Claim {
+func (t *Table) sorted(m map[string]entry) []Claim {
 	out := make([]Claim, 0, len(m))
 	for _, e := range m {
-		out = append(out, e.Claim)
+		out = append(out, t.read(e))
 	}
 	slices.SortFunc(out, func(a, b Claim) int {
 		return strings.Compare(a.Key+"\x00"+a.ID, b.Key+"\x00"+b.ID)
@@ -126,11 +139,16 @@ func sorted(m map[string]entry) []Claim {
 // snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot() (claims map[string]json.RawMessage, releasing []json.RawMessage) {
 	claims = make(map[string]json.RawMessage, len(t.claims))
+	byID := maps.Clone(t.releasing)
 	for key, e := range t.claims {
-		claims[key] = e.raw
+		if e.stranded {
+			byID[e.ID] = e
+		} else {
+			claims[key] = e.raw
+		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(t.releasing)) {
-		releasing = append(releasing, t.releasing[id].raw)
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		releasing = append(releasing, byID[id].raw)
 	}
 	return claims, releasing
 }

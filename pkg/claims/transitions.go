@@ -4,14 +4,17 @@
 package claims
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
 
 // Add puts a claim that sandboxd has just delivered under a free key, or in
 // place of the claim displaced, which goes to the releasing list in the same
-// write. On nil the claim is [Bound]. On error it stays [Tentative] with its
-// credential until the caller has given the sandbox back.
+// write. On nil the claim is [Bound]. On error it stays [Tentative] under its
+// key until the caller has given the sandbox back. The file then has it, as
+// soon as it can be written, in the releasing list: a sandbox that was about to
+// be given back must not be adopted after a restart.
 func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	err := t.change(func() error {
 		held, taken := t.claims[key]
@@ -28,16 +31,24 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 		}
 		return t.put(Claim{Key: key, Row: row, State: Tentative})
 	})
-	if err != nil {
-		return err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e, ok := t.claims[key]; ok && e.ID == row.ID {
+	e, ok := t.claims[key]
+	switch {
+	case !ok || e.ID != row.ID:
+		return err
+	case err != nil:
+		raw, encodeErr := encodeRow(row, key)
+		if encodeErr == nil {
+			e.raw, e.stranded = raw, true
+			t.claims[key] = e
+		}
+		return errors.Join(err, encodeErr)
+	default:
 		e.State = Bound
 		t.claims[key] = e
+		return nil
 	}
-	return nil
 }
 
 // Bind records that a Pod adopted the claim. Its owner mark is cleared.
@@ -160,6 +171,8 @@ func (t *Table) put(c Claim) error {
 	if err != nil {
 		return err
 	}
+	t.rev++
+	e.rev = t.rev
 	t.claims[c.Key] = e
 	return nil
 }
@@ -171,6 +184,8 @@ func (t *Table) withdraw(c Claim) error {
 	if err != nil {
 		return err
 	}
+	t.rev++
+	e.rev = t.rev
 	delete(t.claims, c.Key)
 	t.releasing[c.ID] = e
 	return nil

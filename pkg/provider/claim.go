@@ -44,8 +44,8 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 		}
 		return err
 	}
-	key := podcontract.Key(pod)
-	if addErr := p.table.Add(key, claims.NewRow(got, holderOf(pod), time.Now()), displaced); addErr != nil {
+	key, row := podcontract.Key(pod), claims.NewRow(got, holderOf(pod), time.Now())
+	if addErr := p.table.Add(key, row, displaced); addErr != nil {
 		return p.strand(ctx, pod, addErr)
 	}
 	if displaced != nil {
@@ -53,7 +53,8 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 	}
 	if err != nil {
 		// The answer named a sandbox and no address to reach it by.
-		return errors.Join(err, p.withdraw(key, got.ID))
+		p.withdraw(ctx, claims.Claim{Key: key, Row: row})
+		return err
 	}
 	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
 	p.rechecks.forget(key)
@@ -79,6 +80,9 @@ func (p *Provider) strand(ctx context.Context, pod *corev1.Pod, addErr error) er
 // giveBack returns a tentative claim, which never served anybody, and forgets
 // it once the node has confirmed.
 func (p *Provider) giveBack(ctx context.Context, c claims.Claim) error {
+	if err := p.table.Settle(); err != nil {
+		return notDurable(err)
+	}
 	gone, err := p.destroy(ctx, c)
 	if err != nil {
 		return fmt.Errorf("give a sandbox back: %w", err)

@@ -77,9 +77,10 @@ func (p *Provider) serveClaim(ctx context.Context, pod *corev1.Pod) error {
 
 // adopt binds an existing claim to the Pod: the same VM, no second claim.
 func (p *Provider) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
-	if holder := holderOf(pod); !c.HeldBy(holder) || c.State != claims.Bound {
+	if holder := holderOf(pod); !c.HeldBy(holder) || c.State != claims.Bound || !c.Durable {
 		err := p.table.Bind(c.Key, c.ID, holder)
-		if err != nil && c.PodUID != pod.UID {
+		held := c.PodUID == pod.UID && c.Durable
+		if err != nil && !held {
 			return notDurable(err)
 		}
 		if err != nil {

@@ -92,12 +92,10 @@ func (p *Provider) releaseAuthorised(ctx context.Context, c claims.Claim, d owne
 	if err != nil {
 		return err
 	}
-	if !gone {
-		if err := p.withdraw(c.Key, c.ID); err != nil {
-			return err
-		}
-	} else {
+	if gone {
 		p.forget(ctx, c)
+	} else {
+		p.withdraw(ctx, c)
 	}
 	klog.FromContext(ctx).Info("released the sandbox", "claim", c.ID, "reason", d.Reason, "confirmed", gone)
 	p.pods.drop(c.Key)

@@ -92,10 +92,7 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 		}
 		return
 	}
-	if err := p.withdraw(c.Key, c.ID); err != nil {
-		logger.Error(err, "a release is authorised and not recorded yet", "reason", d.Reason)
-	}
-	p.rechecks.forget(c.Key)
+	p.withdraw(ctx, c)
 	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
 }
 

@@ -51,11 +51,14 @@ func (p *Provider) forget(ctx context.Context, c claims.Claim) {
 	}
 }
 
-// withdraw hands a claim whose release is authorised to the release queue.
-func (p *Provider) withdraw(key, id string) error {
-	if err := p.table.Withdraw(key, id); err != nil {
-		return notDurable(err)
+// withdraw hands a claim whose release is authorised to the release queue. A
+// write that fails is no error for the caller: the file still has the row, and
+// with it the credential, under its key, and the verdict is reached again
+// after a restart.
+func (p *Provider) withdraw(ctx context.Context, c claims.Claim) {
+	if err := p.table.Withdraw(c.Key, c.ID); err != nil {
+		klog.FromContext(ctx).Error(err, "a withdrawn claim is not in the claims file as such yet; it is written again later", "claim", c.ID)
 	}
+	p.rechecks.forget(c.Key)
 	p.wakeReleases()
-	return nil
 }

@@ -80,8 +80,12 @@ func (p *Provider) serveWaitingPod(ctx context.Context, key string) {
 	if !ok || !p.waits(t) {
 		return
 	}
-	ctx = podContext(ctx, t.pod)
-	err := p.serveClaim(ctx, t.pod)
+	pod, err := p.lister.Pods(t.pod.Namespace).Get(t.pod.Name)
+	if err != nil || pod.UID != t.pod.UID || pod.DeletionTimestamp != nil || terminal(pod) {
+		return // it is on its way out
+	}
+	ctx = podContext(ctx, pod)
+	err = p.serveClaim(ctx, pod)
 	switch {
 	case err == nil:
 		p.touch(key)
