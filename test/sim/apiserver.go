@@ -68,6 +68,16 @@ func (a *API) Watch(f func(before, after *corev1.Pod)) {
 	a.watchers = append(a.watchers, f)
 }
 
+// Calls counts the daemon's requests.
+func (a *API) Calls() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.calls {
+		n += c
+	}
+	return n
+}
+
 // RoundTrip implements [http.RoundTripper].
 func (a *API) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
