@@ -133,6 +133,8 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 	repository, tag, _ := strings.Cut(s.image, ":")
 	args := []string{
 		"upgrade", release, root + "/charts/vk-sandbox", "--install", "--namespace=" + release, "--wait", "--timeout=2m",
+		// The chart's CRDs outlive a release; one of another name takes them over.
+		"--take-ownership",
 		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
 		"--set=sandboxd.existingSecret.name=" + tokenSecret,
 		// What is logged at most is what the search for tokens has to look at.
