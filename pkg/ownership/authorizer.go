@@ -37,7 +37,7 @@ type Authorizer struct {
 // mapper that can be reset is, at most every five minutes, when an owner
 // answers with a 404 that does not name it: its version may have been retired.
 func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter) *Authorizer {
-	return &Authorizer{owners: owners, resources: resources{mapper: meta.ToRESTMapperWithContext(mapper)}, pods: pods}
+	return &Authorizer{owners: owners, resources: resources{mapper: mapper}, pods: pods}
 }
 
 // Owner judges a controller owner by the architecture's table. It releases
@@ -52,7 +52,7 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	obj, err := a.read(ctx, gvk, namespace, o.Name)
-	if apierrors.IsNotFound(err) && !confirmedAbsent(err, o.Name) && a.resources.rediscover(ctx) {
+	if apierrors.IsNotFound(err) && !confirmedAbsent(err, o.Name) && a.resources.rediscover() {
 		obj, err = a.read(ctx, gvk, namespace, o.Name)
 	}
 	d := judge("owner", o.Name, o.UID, obj, err)

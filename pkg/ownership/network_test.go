@@ -102,6 +102,31 @@ func TestConnectionBreaks(t *testing.T) {
 	}
 }
 
+// countingMapper counts how often it is told to forget.
+type countingMapper struct {
+	meta.RESTMapper
+	resets int
+}
+
+func (m *countingMapper) Reset() { m.resets++ }
+
+// An owner that stays unverifiable asks for a discovery every five minutes.
+func TestDiscoveryIsRepeatedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mapper := &countingMapper{RESTMapper: sandboxMapper()}
+		a := authorizerOver(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody}, nil
+		}, mapper)
+		for _, want := range []int{1, 1, 2} {
+			unnamed("owner").check(t, a.Owner(context.Background(), "team-red", owner))
+			if mapper.resets != want {
+				t.Errorf("%d discoveries, want %d", mapper.resets, want)
+			}
+			time.Sleep(150 * time.Second)
+		}
+	})
+}
+
 // The caller's own deadline holds too.
 func TestCallerGivesUp(t *testing.T) {
 	s := startServer(t)

@@ -19,7 +19,7 @@ const rediscoverEvery = 5 * time.Minute
 
 // resources finds the resource of a kind.
 type resources struct {
-	mapper meta.RESTMapperWithContext
+	mapper meta.RESTMapper
 
 	mu   sync.Mutex
 	last time.Time
@@ -29,9 +29,10 @@ type resources struct {
 // else at one that is still served. Without an answer the English plural rules
 // stand in. A wrong guess is safe: its 404 names no object.
 func (r *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (gvr schema.GroupVersionResource, namespaced bool) {
-	mapping, err := r.mapper.RESTMappingWithContext(ctx, gvk.GroupKind(), gvk.Version)
+	mapper := meta.ToRESTMapperWithContext(r.mapper)
+	mapping, err := mapper.RESTMappingWithContext(ctx, gvk.GroupKind(), gvk.Version)
 	if err != nil {
-		mapping, err = r.mapper.RESTMappingWithContext(ctx, gvk.GroupKind())
+		mapping, err = mapper.RESTMappingWithContext(ctx, gvk.GroupKind())
 	}
 	if err != nil {
 		return gvk.GroupVersion().WithResource(plural(strings.ToLower(gvk.Kind))), true
@@ -56,12 +57,12 @@ func plural(kind string) string {
 
 // rediscover makes the mapper forget what it knows, which may be a version
 // that was retired since, and reports whether it did.
-func (r *resources) rediscover(ctx context.Context) bool {
+func (r *resources) rediscover() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now := time.Now(); r.last.IsZero() || now.Sub(r.last) >= rediscoverEvery {
 		r.last = now
-		meta.MaybeResetRESTMapperWithContext(ctx, r.mapper)
+		meta.MaybeResetRESTMapper(r.mapper)
 		return true
 	}
 	return false
