@@ -72,8 +72,6 @@ func (w *World) describe(key string) string {
 	return fmt.Sprintf("%s %s %s: %s", p.UID, p.Status.Phase, p.Status.Reason, p.Status.Message)
 }
 
-func (w *World) lives(id string) bool { _, ok := w.alive()[id]; return ok }
-
 func (w *World) counters() sandboxdsim.Counters {
 	return w.Sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).Counters
 }

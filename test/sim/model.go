@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -67,13 +68,13 @@ func (m *model) violate(rule int, format string, args ...any) {
 func (m *model) published(pod *corev1.Pod) {
 	text, _ := json.Marshal(pod)
 	m.w.leak.look(text)
-	alive := m.w.alive()
+	id, key := podcontract.PublishedClaim(pod), podcontract.Key(pod)
+	lives := pod.Status.Phase == corev1.PodFailed && m.w.lives(id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	id, key := podcontract.PublishedClaim(pod), podcontract.Key(pod)
 	switch pod.Status.Phase {
 	case corev1.PodFailed:
-		if _, ok := alive[id]; ok {
+		if lives {
 			m.violate(1, "%s was published Failed while its sandbox %s is alive", key, id)
 		}
 	case corev1.PodRunning:
@@ -95,15 +96,11 @@ func (m *model) published(pod *corev1.Pod) {
 	}
 }
 
-// durable reports whether a crash of the machine would leave the claim.
+// durable reports whether a crash of the machine would leave the claim. The
+// file's form is the contract's, so a search will do; decoding a large table for
+// each status would not.
 func (m *model) durable(key, id string) bool {
-	var file struct {
-		Claims map[string]struct{ ID string } `json:"claims"`
-	}
-	if json.Unmarshal(m.w.FS.Durable(tablePath), &file) != nil {
-		return false
-	}
-	return file.Claims[key].ID == id
+	return bytes.Contains(m.w.FS.Durable(tablePath), fmt.Appendf(nil, `%q:{"id":%q,`, key, id))
 }
 
 // crashed excuses the sandboxes whose credential had arrived and which nobody
@@ -202,6 +199,12 @@ func (w *World) alive() map[string]sandboxdsim.VM {
 func (m *model) unexpired(key string) bool {
 	c, ok := m.w.Table().Get(key)
 	return ok && c.State == claims.Bound && !c.Expired(time.Now())
+}
+
+// lives reports whether the node has the sandbox.
+func (w *World) lives(id string) bool {
+	_, ok := w.alive()[id]
+	return ok
 }
 
 // settled judges the end of a history, when every fault has been lifted for

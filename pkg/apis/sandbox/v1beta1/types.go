@@ -12,7 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +genclient
 // +genclient:nonNamespaced
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
-// +kubebuilder:resource:scope=Cluster,shortName=ninv,categories=sandbox
+// +kubebuilder:resource:scope=Cluster,shortName=ninv
 // +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.address`,description="Where claims on this node are sent"
 // +kubebuilder:printcolumn:name="Entries",type=integer,JSONPath=`.totalEntries`,description="Sandboxes the node holds"
 // +kubebuilder:printcolumn:name="Warm",type=integer,JSONPath=`.totalWarm`,description="Warm microVMs, all pools together"
