@@ -1,0 +1,98 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var (
+	seed   = flag.Uint64("seed", 0, "seed of the first world; 0 draws one. It repeats the choices, not the machine's timing")
+	rounds = flag.Int("rounds", 100, "how often a daemon is killed, over all worlds")
+	worlds = flag.Int("worlds", 4, "how many worlds run side by side")
+	binary = flag.String("binary", "", "the vk-sandbox to test; empty builds it")
+)
+
+// buildTimeout is long enough for a build without any cache.
+const buildTimeout = 10 * time.Minute
+
+// TestKilledDaemon runs worlds side by side.
+func TestKilledDaemon(t *testing.T) {
+	if *worlds < 1 || *rounds < *worlds {
+		t.Fatalf("-rounds=%d -worlds=%d: every world needs a round", *rounds, *worlds)
+	}
+	first := *seed
+	if first == 0 {
+		first = rand.Uint64N(1 << 32)
+	}
+	program := *binary
+	if program == "" {
+		program = build(t)
+	}
+	for i := range *worlds {
+		s := first + uint64(i)
+		share := (*rounds + i) / *worlds
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
+			t.Parallel()
+			t.Logf("repeat: go test ./test/crash -seed=%d -rounds=%d -worlds=1", s, share)
+			run(t, program, s, share)
+		})
+	}
+}
+
+// run is the life of a world.
+func run(t *testing.T, program string, seed uint64, rounds int) {
+	w := newWorld(t, program, seed)
+	stop := w.load()
+	defer stop()
+	// One life is long enough for the loops that look seldom.
+	long := w.rng.IntN(rounds)
+	for i := range rounds {
+		m := newMoment(w.rng)
+		if i == long {
+			m = longMoment(w.rng)
+		}
+		w.round(m)
+		if found := w.judge.violations(); len(found) > 0 {
+			w.report(fmt.Sprintf("round %d of %d, killed %v", i+1, rounds, m), found)
+			return
+		}
+		if w.rng.IntN(10) == 0 {
+			w.restartSandboxd()
+		}
+		time.Sleep(between(w.rng, 0, 40*time.Millisecond)) // the users go on without a daemon
+	}
+	stop()
+	if found := w.settle(); len(found) > 0 {
+		w.report("at the end", found)
+	}
+	w.summary(rounds)
+}
+
+// build makes the program as it is shipped.
+func build(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), buildTimeout)
+	defer cancel()
+	program := filepath.Join(t.TempDir(), "vk-sandbox")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the daemon: %v\n%s", err, out)
+	}
+	return program
+}
+
+// between draws a duration.
+func between(rng *rand.Rand, from, to time.Duration) time.Duration {
+	return from + time.Duration(rng.Int64N(int64(to-from)+1))
+}

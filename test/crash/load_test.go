@@ -1,0 +1,172 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
+)
+
+// users is how many of them are at work at the same time, on names few enough
+// that they get into each other's way.
+const (
+	users = 4
+	names = 12
+)
+
+// load starts the users and the controllers. stop, which may be called again,
+// returns when they have gone.
+func (w *world) load() (stop func()) {
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	every := func(rng *rand.Rand, most time.Duration, act func()) {
+		wg.Go(func() {
+			for {
+				act()
+				select {
+				case <-quit:
+					return
+				case <-time.After(between(rng, 0, most)):
+				}
+			}
+		})
+	}
+	for range users {
+		rng := rand.New(rand.NewPCG(w.rng.Uint64(), 2))
+		every(rng, 15*time.Millisecond, func() { act(w.api, rng) })
+	}
+	every(rand.New(rand.NewPCG(w.rng.Uint64(), 3)), 30*time.Millisecond, func() { collectGarbage(w.api) })
+	return sync.OnceFunc(func() { close(quit); wg.Wait() })
+}
+
+// act is one deed of a user, of the operator in a user's name, or of an
+// administrator.
+func act(api *kubeapi.Server, rng *rand.Rand) {
+	key := fmt.Sprintf("team-%d/sandbox-%d", rng.IntN(2), rng.IntN(names/2))
+	switch n := rng.IntN(100); {
+	case n < 40:
+		createSandbox(api, key)
+		createPod(api, key, false, ttl(rng))
+	case n < 50:
+		createPod(api, key, true, ttl(rng))
+	case n < 62: // an eviction
+		api.Change(kubeapi.Pods, key, "", kubeapi.Terminate)
+	case n < 66: // as by kubectl delete --force
+		api.Remove(kubeapi.Pods, key, "")
+	case n < 74:
+		api.Remove(kubeapi.Sandboxes, key, "")
+	case n < 78: // in the foreground: it goes when its Pod has gone
+		api.Change(kubeapi.Sandboxes, key, "", func(o kubeapi.Object) {
+			if o.GetDeletionTimestamp() == nil {
+				now := metav1.Now()
+				o.SetDeletionTimestamp(&now)
+			}
+		})
+	case n < 83: // replaced by another of the same name, with a Pod of its own
+		api.Remove(kubeapi.Sandboxes, key, "")
+		createSandbox(api, key)
+		api.Remove(kubeapi.Pods, key, "")
+		createPod(api, key, false, ttl(rng))
+	case n < 87:
+		api.Change(kubeapi.Sandboxes, key, "", expire)
+		api.Change(kubeapi.Pods, key, "", kubeapi.Terminate)
+	case n < 93:
+		api.Change(kubeapi.Pods, key, "", func(o kubeapi.Object) {
+			a := o.GetAnnotations()
+			a["example.com/note"] = fmt.Sprint(rng.IntN(10))
+			o.SetAnnotations(a)
+		})
+	}
+}
+
+// ttl is the lease that a Pod asks for: mostly the usual day.
+func ttl(rng *rand.Rand) string {
+	return []string{"0", "2", "5", "30", ""}[min(rng.IntN(24), 4)]
+}
+
+func createSandbox(api *kubeapi.Server, key string) {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetAPIVersion("agents.x-k8s.io/v1beta1")
+	o.SetKind("Sandbox")
+	name(o, key)
+	o.SetGeneration(1)
+	_, _ = api.Create(kubeapi.Sandboxes, o) // one that exists is as good
+}
+
+// createPod makes a Pod on the node: bare, or of the Sandbox of that name
+// unless it is over.
+func createPod(api *kubeapi.Server, key string, bare bool, ttl string) {
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"spec": map[string]any{
+			"nodeName": nodeName, "restartPolicy": "Always",
+			"containers": []any{map[string]any{"name": "agent", "image": template}},
+		},
+		"status": map[string]any{"phase": "Pending"},
+	}}
+	o.SetAPIVersion("v1")
+	o.SetKind("Pod")
+	name(o, key)
+	annotations := map[string]string{podcontract.AnnotationRuntime: podcontract.RuntimeSandboxd, podcontract.AnnotationTemplate: template}
+	if ttl != "" {
+		annotations[podcontract.AnnotationTTLSeconds] = ttl
+	}
+	o.SetAnnotations(annotations)
+	if !bare {
+		owner := api.Get(kubeapi.Sandboxes, key)
+		if owner == nil || over(owner) {
+			return
+		}
+		controller := true
+		o.SetOwnerReferences([]metav1.OwnerReference{{
+			APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID(), Controller: &controller,
+		}})
+	}
+	_, _ = api.Create(kubeapi.Pods, o) // the name may be taken
+}
+
+func name(o kubeapi.Object, key string) {
+	namespace, name, _ := strings.Cut(key, "/")
+	o.SetNamespace(namespace)
+	o.SetName(name)
+}
+
+// expire writes what the operator writes when a Sandbox's time is up.
+func expire(o kubeapi.Object) {
+	o.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+		"type": "Ready", "status": "False", "reason": "SandboxExpired", "observedGeneration": o.GetGeneration(),
+	}}}
+}
+
+// collectGarbage is Kubernetes' own: Pods whose owner is gone or going are
+// deleted, and an owner that waits for its Pod goes after it.
+func collectGarbage(api *kubeapi.Server) {
+	for _, pod := range api.List(kubeapi.Pods) {
+		ref := metav1.GetControllerOf(pod)
+		if ref == nil {
+			continue
+		}
+		owner := api.Get(kubeapi.Sandboxes, podKey(pod))
+		if owner == nil || owner.GetUID() != ref.UID || owner.GetDeletionTimestamp() != nil {
+			api.Change(kubeapi.Pods, podKey(pod), pod.GetUID(), kubeapi.Terminate)
+		}
+	}
+	for _, owner := range api.List(kubeapi.Sandboxes) {
+		if owner.GetDeletionTimestamp() == nil {
+			continue
+		}
+		pod := api.Get(kubeapi.Pods, podKey(owner))
+		if pod == nil || authorityOf(pod) != owner.GetUID() {
+			api.Remove(kubeapi.Sandboxes, podKey(owner), owner.GetUID())
+		}
+	}
+}
