@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -139,7 +140,7 @@ func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) er
 		return errNoCredential
 	}
 	p.pods.track(pod)
-	b := podcontract.Binding{ClaimID: id, Address: pod.Status.PodIP, ClaimedAt: startOf(pod)}
+	b := podcontract.Binding{ClaimID: id, Address: net.JoinHostPort(pod.Status.PodIP, "0"), ClaimedAt: startOf(pod)}
 	p.pods.end(podcontract.Key(pod), ending{binding: b, reason: podcontract.ReasonLost, message: messageLost, at: time.Now()})
 	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
 	return nil

@@ -5,12 +5,13 @@ package provider
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
 // releaseLoop destroys the withdrawn claims, each tick and whenever one is
@@ -38,26 +39,38 @@ func (p *Provider) wakeReleases() {
 	}
 }
 
+// releasesAtOnce bounds how many sandboxes are destroyed side by side. One that
+// hangs must not hold up the others.
+const releasesAtOnce = 8
+
 func (p *Provider) releaseWithdrawn(ctx context.Context) {
-	logger := klog.FromContext(ctx)
 	if err := p.table.Flush(); err != nil {
-		logger.Error(err, "the claims file is behind the table; trying again")
+		klog.FromContext(ctx).Error(err, "the claims file is behind the table; trying again")
 	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	slots := make(chan struct{}, releasesAtOnce)
 	for _, c := range p.table.Releasing() {
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case slots <- struct{}{}:
 		}
-		gone, err := p.destroy(ctx, c)
-		switch {
-		case sandboxd.ClassOf(err) == sandboxd.Unreachable:
-			// The others would wait for the same answer.
-			logger.V(2).Info("withdrawn claims wait for sandboxd", "waiting", len(p.table.Releasing()), "err", err)
-			return
-		case err != nil:
-			logger.V(2).Info("a withdrawn claim is not released yet; trying again", "key", c.Key, "claim", c.ID, "err", err)
-		case gone:
-			p.forget(ctx, c)
-			logger.Info("released a withdrawn claim", "key", c.Key, "claim", c.ID)
-		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			p.releaseOne(ctx, c)
+		})
+	}
+}
+
+func (p *Provider) releaseOne(ctx context.Context, c claims.Claim) {
+	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
+	gone, err := p.destroy(ctx, c)
+	switch {
+	case err != nil:
+		logger.V(2).Info("a withdrawn claim is not released yet; trying again", "err", err)
+	case gone:
+		p.forget(ctx, c)
+		logger.Info("released a withdrawn claim")
 	}
 }
