@@ -256,13 +256,33 @@ func TestForeignNodeIsLeftAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := v.control(t.Context(), 1); err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := v.control(ctx, 1); err == nil {
 			t.Fatal("a node of another kind was taken over")
 		}
 		for _, a := range client.Actions() {
 			if a.GetVerb() != "get" || a.GetResource().Resource != "nodes" {
 				t.Errorf("request after the name was refused: %s %s", a.GetVerb(), a.GetResource().Resource)
 			}
+		}
+	})
+}
+
+func TestRestartTakesUpItsOwnNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		since := time.Now().Add(-24 * time.Hour)
+		left := newNode(nodeConfig(nil), 10260, reachable, since)
+		left.UID, left.Spec.Taints = "node-uid", []corev1.Taint{{Key: "example.com/theirs", Effect: corev1.TaintEffectNoSchedule}}
+		client := fake.NewClientset(left)
+		v := startControl(t, client, newFakeProvider(nil), nil)
+		<-v.Registered()
+		n := getNode(t, client)
+		if n.UID != "node-uid" || len(n.Spec.Taints) != 2 || n.Spec.Taints[1] != providerTaint() {
+			t.Errorf("node %s has the taints %v, want its own put back", n.UID, n.Spec.Taints)
+		}
+		if ready := condition(n, corev1.NodeReady); !ready.LastTransitionTime.Time.Equal(since) || ready.LastHeartbeatTime.Time.Equal(since) {
+			t.Errorf("condition = %+v, want a new heartbeat and the old transition", ready)
 		}
 	})
 }

@@ -75,6 +75,15 @@ func condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeConditi
 	return corev1.NodeCondition{}
 }
 
+func TestNodeStatusHandsOutCopies(t *testing.T) {
+	s := &nodeStatus{node: newNode(nodeConfig(nil), 10260, reachable, time.Now())}
+	mine := s.current()
+	mine.Status.Conditions[0].Status, mine.Labels["type"] = "x", "x"
+	if now := s.current(); now.Status.Conditions[0].Status == "x" || now.Labels["type"] == "x" {
+		t.Error("a write to the copy reached the original")
+	}
+}
+
 func TestRegistersNodeAndLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
