@@ -135,7 +135,7 @@ func (s *supervisor) wait(ctx context.Context, p *process, healthy func(context.
 		case time.Now().After(deadline):
 			return p.failure(fmt.Errorf("%s is not healthy after %s: %w", p.Name, healthTimeout, err))
 		}
-		if err := sleep(ctx, pollInterval); err != nil {
+		if err := sleep(ctx); err != nil {
 			return fmt.Errorf("wait for %s: %w", p.Name, err)
 		}
 	}

@@ -83,7 +83,7 @@ func collected(ctx context.Context, list []*process) error {
 	deadline := time.Now().Add(6 * time.Second)
 	for _, p := range list {
 		for p.there() && time.Now().Before(deadline) {
-			if err := sleep(ctx, pollInterval); err != nil {
+			if err := sleep(ctx); err != nil {
 				return err
 			}
 		}
@@ -129,7 +129,7 @@ func (c *Cluster) sweep(ctx context.Context) ([]*process, error) {
 				return nil, err
 			}
 		}
-		if err := sleep(ctx, pollInterval); err != nil {
+		if err := sleep(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -179,11 +179,3 @@ func (r records) all() ([]*process, error) {
 	}
 	return list, nil
 }
-
-func (r records) remove(name string) error {
-	err := os.Remove(r.file(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}

@@ -33,7 +33,7 @@ func stop(ctx context.Context, list []*process, grace time.Duration) error {
 		}
 		deadline := time.Now().Add(step.wait)
 		for len(list) > 0 && time.Now().Before(deadline) {
-			if err := sleep(ctx, pollInterval); err != nil {
+			if err := sleep(ctx); err != nil {
 				return err
 			}
 			list = slices.DeleteFunc(list, func(p *process) bool { return !p.alive() })
@@ -45,12 +45,13 @@ func stop(ctx context.Context, list []*process, grace time.Duration) error {
 	return nil
 }
 
-// sleep waits for d, or until ctx is done, which is an error.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleep waits until it is time to look again, or until ctx is done, which is an
+// error.
+func sleep(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d):
+	case <-time.After(pollInterval):
 		return nil
 	}
 }

@@ -29,7 +29,7 @@ func TestStepReportsWhileItRuns(t *testing.T) {
 			t.Errorf("printed\n%swant\n%s", out.String(), want)
 		}
 		failure := errors.New("no space")
-		if err := r.Step(t.Context(), "start it", func(context.Context) error { return failure }); err != failure {
+		if err := r.Step(t.Context(), "start it", func(context.Context) error { return failure }); !errors.Is(err, failure) {
 			t.Errorf("error %v", err)
 		}
 		if !strings.HasSuffix(out.String(), "[ 2/2] start it: FAILED in 0s (total 25s)\n") {
