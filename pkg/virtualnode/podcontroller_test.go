@@ -175,7 +175,7 @@ func TestDeletionDoesNotSitOutTheWaitOfACreate(t *testing.T) {
 		<-v.Registered()
 		time.Sleep(5 * time.Second)
 		pod := storedPod(t, client)
-		now, grace := metav1.Now(), int64(0)
+		now, grace := metav1.NewTime(time.Now().Truncate(time.Second)), int64(0) // as the API stores it
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, &grace
 		if _, err := client.CoreV1().Pods("default").Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
