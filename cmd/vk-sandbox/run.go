@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -20,13 +19,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
 
-const (
-	// loopJitter keeps the nodes of a cluster from acting in step.
-	loopJitter = 0.2
-	// rediscoverEvery is how long what the API server serves is remembered: a
-	// kind that is new or moved is found after that time.
-	rediscoverEvery = 10 * time.Minute
-)
+// loopJitter keeps the nodes of a cluster from acting in step.
+const loopJitter = 0.2
 
 // run wires the daemon and runs it until ctx ends. What the settings name is
 // checked first, then the table is locked and loaded, and only then is anything
@@ -96,10 +90,6 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return virtual.Run(ctx) })
 	group.Go(func() error { lifecycle.Run(ctx); return nil })
-	group.Go(func() error {
-		wait.UntilWithContext(ctx, func(context.Context) { kube.mapper.Reset() }, rediscoverEvery)
-		return nil
-	})
 	if publisher != nil {
 		group.Go(func() error {
 			select {
