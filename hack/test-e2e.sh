@@ -4,7 +4,8 @@
 
 # Runs the end-to-end tests: starts a cluster, runs the tests on it, and ends it
 # again, whatever happened. With KEEP_CLUSTER=1 it uses a cluster that is up, or
-# starts one, and leaves it. E2E_RUN narrows the tests, as -run does.
+# starts one, and leaves it. HOSTS is the number of its hosts, 2 by default.
+# E2E_RUN narrows the tests, as -run does.
 
 set -o errexit -o nounset -o pipefail
 
@@ -41,7 +42,7 @@ down() {
 }
 trap down EXIT
 
-bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+bin/cluster up --hosts="${HOSTS:-2}" --sandboxd-bin=bin/sandboxd-sim
 E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
 hack/go-test.sh -tags=e2e -count=1 -timeout=12m -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/...

@@ -26,7 +26,7 @@ func TestAnnotationSurvivesStatusBurst(t *testing.T) {
 		f.createPod(newPod(name))
 		group.Go(func() {
 			for edit := range edits {
-				patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"example.com/edit-%d": "kept"}}}`, edit)
+				patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"example.com/edit-%d": "kept", "example.com/last": "edit-%[1]d"}}}`, edit)
 				_, err := f.client.CoreV1().Pods(f.namespace).Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 				if err != nil {
 					t.Errorf("annotate %s: %v", name, err)
@@ -37,6 +37,9 @@ func TestAnnotationSurvivesStatusBurst(t *testing.T) {
 	group.Wait()
 	for i := range pods {
 		pod := f.waitRunning(fmt.Sprintf("burst-%02d", i))
+		if got, want := pod.Annotations["example.com/last"], fmt.Sprintf("edit-%d", edits-1); got != want {
+			t.Errorf("%s: the annotation that was edited last is %q, want %q", pod.Name, got, want)
+		}
 		for edit := range edits {
 			if key := fmt.Sprintf("example.com/edit-%d", edit); pod.Annotations[key] != "kept" {
 				t.Errorf("%s lost the annotation %s: %v", pod.Name, key, pod.Annotations)

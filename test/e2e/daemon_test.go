@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,16 +40,20 @@ func killDaemons(t *testing.T, s *suite) {
 			t.Fatal(err)
 		}
 	}
+	waitReplaced(t, s, pods)
+}
+
+// waitReplaced waits until none of these daemons is left.
+func waitReplaced(t *testing.T, s *suite, old []corev1.Pod) {
+	t.Helper()
 	eventually(t, "end of the daemons", func(ctx context.Context) error {
 		now, err := s.daemons(ctx)
 		if err != nil {
 			return err
 		}
 		for _, p := range now {
-			for _, old := range pods {
-				if p.UID == old.UID {
-					return errors.New(p.Name + " is still there")
-				}
+			if slices.ContainsFunc(old, func(o corev1.Pod) bool { return o.UID == p.UID }) {
+				return errors.New(p.Name + " is still there")
 			}
 		}
 		return nil
@@ -109,16 +114,14 @@ func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	gone := f.run(newOwnedPod(f.createSandbox("gone")))
 	bare := f.run(newPod("bare"))
 
+	daemons, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := f.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "end of the daemons", func(ctx context.Context) error {
-		pods, err := f.daemons(ctx)
-		if err == nil && len(pods) > 0 {
-			err = errors.New(pods[0].Name + " is still there")
-		}
-		return err
-	})
+	waitReplaced(t, f.suite, daemons)
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
 	f.deletePod("kept", now)
 	f.deletePod("bare", now)
@@ -155,13 +158,8 @@ func TestHelmUpgrade(t *testing.T) {
 	if err := f.upgrade(t.Context(), "podAnnotations.revision=two"); err != nil {
 		t.Fatal(err)
 	}
-	after, err := f.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(after) != len(before) || after[0].UID == before[0].UID {
-		t.Fatalf("the upgrade replaced no daemon: %d before, %d after", len(before), len(after))
-	}
+	waitReplaced(t, f.suite, before)
+	waitDaemons(t, f.suite)
 	f.assertOneAlive("box", id)
 
 	f.deletePod("box", metav1.DeleteOptions{})

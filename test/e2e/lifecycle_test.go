@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -39,13 +40,8 @@ func TestSandboxPodRuns(t *testing.T) {
 	}
 
 	host := f.info.Hosts[0]
-	for _, h := range f.info.Hosts {
-		if running.Spec.NodeName == h.VirtualNode() {
-			host = h
-		}
-	}
 	if running.Spec.NodeName != host.VirtualNode() {
-		t.Errorf("the Pod was bound to %q, want a virtual node", running.Spec.NodeName)
+		t.Errorf("the Pod was bound to %q, want %s", running.Spec.NodeName, host.VirtualNode())
 	}
 	if got := []string{running.Status.PodIP, running.Status.HostIP}; got[0] != host.IP || got[1] != host.IP {
 		t.Errorf("podIP and hostIP = %v, want the host of the owner address, %s", got, host.SandboxdAddr)
@@ -63,6 +59,27 @@ func TestSandboxPodRuns(t *testing.T) {
 		t.Errorf("container statuses = %+v, want one, running, with the claim's id", s)
 	}
 	f.scheduled("box")
+}
+
+// TestEveryHost: each host serves its own Pods with its own VMs.
+func TestEveryHost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, h := range f.info.Hosts {
+		pod := newPod("on-" + h.Name)
+		pod.Spec.NodeSelector[corev1.LabelHostname] = h.VirtualNode()
+		id := f.run(pod)
+		truth, err := f.truth(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(truth.VMs, func(vm sandboxdsim.VM) bool { return vm.ID == id }) {
+			t.Errorf("the VM %s is not on %s, where its Pod is", id, h.Name)
+		}
+		if ip := f.waitRunning(pod.Name).Status.PodIP; ip != h.IP {
+			t.Errorf("podIP = %s, want that of %s, %s", ip, h.Name, h.IP)
+		}
+	}
 }
 
 // scheduled checks that the real scheduler bound the Pod.

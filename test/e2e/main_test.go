@@ -84,7 +84,8 @@ func newSuite() (*suite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	config.QPS, config.Burst = 100, 200
+	// A client that holds itself back near a deadline would hide why.
+	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,11 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 	for _, value := range set {
 		args = append(args, "--set="+value)
 	}
-	_, err := s.helm(ctx, args...)
+	if _, err := s.helm(ctx, args...); err != nil {
+		return err
+	}
+	// Helm is content with less than all of a DaemonSet's Pods.
+	_, err := s.kubectl(ctx, "--namespace="+release, "rollout", "status", "daemonset/"+release, "--timeout=2m")
 	return err
 }
 

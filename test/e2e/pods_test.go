@@ -69,8 +69,13 @@ func (f *fixture) deleteSandbox(name string) {
 	}
 }
 
+// createPod creates the Pod for the first host, unless it names one: only there
+// is the VM that an earlier Pod of its name left.
 func (f *fixture) createPod(pod *corev1.Pod) *corev1.Pod {
 	f.t.Helper()
+	if pod.Spec.NodeSelector[corev1.LabelHostname] == "" {
+		pod.Spec.NodeSelector[corev1.LabelHostname] = f.info.Hosts[0].VirtualNode()
+	}
 	created, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		f.t.Fatal(err)
