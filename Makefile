@@ -62,6 +62,14 @@ test-chart: ## Run the chart's tests
 test-e2e: build ## Run the end-to-end tests on a cluster of their own; KEEP_CLUSTER=1 uses one that is up, and leaves it
 	@hack/test-e2e.sh
 
+.PHONY: test-crash
+test-crash: build ## Kill the real daemon 100 times under load, and judge what is left
+	@hack/go-test.sh -count=1 -timeout=20m ./test/crash -binary=$(CURDIR)/bin/vk-sandbox
+
+.PHONY: soak
+soak: build ## Play new random histories and kill the real daemon for SOAK=30m, until something is wrong
+	@hack/soak.sh
+
 .PHONY: verify
 verify: ## Check formatting, vet, linters, generated files, modules, licence headers and scripts
 	@hack/verify.sh

@@ -78,7 +78,9 @@ func (m *model) published(pod *corev1.Pod) {
 			m.violate(1, "%s was published Failed while its sandbox %s is alive", key, id)
 		}
 	case corev1.PodRunning:
-		if !m.durable(key, id) {
+		// A Pod that is settled between the making of its status and this
+		// look at the file has neither row nor sandbox any more.
+		if !m.durable(key, id) && m.w.lives(id) {
 			m.violate(3, "%s was published Running on %s, which the file does not have", key, id)
 		}
 		if other := m.byPod[pod.UID]; other != "" && other != id {
