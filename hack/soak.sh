@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Plays random histories with seeds that nobody has played yet, and kills the
-# real daemon under load, in turn, until SOAK has passed (30m; any unit that
-# sleep knows) or something is wrong. What is wrong is printed with what repeats it.
+# real daemon under load, in turn, until SOAK has passed (30m, 90s, 8h)
+# or something is wrong. What is wrong is printed with what repeats it.
 
 set -o errexit -o nounset -o pipefail
 

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -138,12 +137,6 @@ func (l *life) kill() {
 	<-l.ended
 	l.sandboxd.Close()
 	l.api.Close()
-}
-
-// killed reports whether it was our signal that ended the process.
-func (l *life) killed() bool {
-	status, ok := l.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // output is what the process has printed.
