@@ -50,6 +50,10 @@ display() {
 on_error() {
   local code=$?
   trap - ERR
+  # The shell that waits for this one reports the failure.
+  if ((BASH_SUBSHELL > 0)); then
+    exit "${code}"
+  fi
   {
     printf '\n%sThe demo failed at step %d: %s%s\n' "${bold}" "${number}" "${step}" "${plain}"
     if [[ -n "${cluster_up}" ]]; then
@@ -135,7 +139,9 @@ show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namesp
 show kubectl --namespace="${namespace}" rollout status "${daemonset}" --timeout=90s
 
 explain "The host's virtual node: a label that sandbox Pods select, and a taint that keeps all others away"
-node="$(kubectl get nodes --selector=type=virtual-kubelet --output=jsonpath='{.items[0].metadata.name}')"
+node="$(kubectl get nodes --selector='type!=virtual-kubelet' --output=jsonpath='{.items[0].metadata.name}')-sandboxd"
+# A rollout counts as done before the DaemonSet has been looked at.
+kubectl wait --for=create "node/${node}" --timeout=60s >/dev/null
 kubectl wait --for=condition=Ready "node/${node}" --timeout=60s >/dev/null
 show kubectl get nodes --label-columns=type,sandbox.cocoonstack.io/runtime
 show kubectl get node "${node}" --output=custom-columns='NODE:.metadata.name,TAINT:.spec.taints[*].key,VALUE:.spec.taints[*].value,EFFECT:.spec.taints[*].effect,PODS:.status.allocatable.pods,PORT:.status.daemonEndpoints.kubeletEndpoint.Port'
