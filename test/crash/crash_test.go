@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -38,15 +39,20 @@ func TestKilledDaemon(t *testing.T) {
 	if program == "" {
 		program = build(t)
 	}
+	// Not t.Parallel, which has as many at once as there are processors: a
+	// world waits more than it works.
+	var all sync.WaitGroup
 	for i := range *worlds {
 		s := first + uint64(i)
 		share := (*rounds + i) / *worlds
-		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
-			t.Parallel()
-			t.Logf("repeat: go test ./test/crash -seed=%d -rounds=%d -worlds=1", s, share)
-			run(t, program, s, share)
+		all.Go(func() {
+			t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
+				t.Logf("repeat: go test ./test/crash -seed=%d -rounds=%d -worlds=1", s, share)
+				run(t, program, s, share)
+			})
 		})
 	}
+	all.Wait()
 }
 
 // run is the life of a world.
@@ -58,16 +64,17 @@ func run(t *testing.T, program string, seed uint64, rounds int) {
 	long := w.rng.IntN(rounds)
 	for i := range rounds {
 		m := newMoment(w.rng)
-		if i == long {
+		switch {
+		case i == long:
 			m = longMoment(w.rng)
+			w.restartSandboxd(between(w.rng, 5*time.Second, 8*time.Second))
+		case w.rng.IntN(6) == 0:
+			w.restartSandboxd(between(w.rng, 100*time.Millisecond, time.Second))
 		}
 		w.round(m)
 		if found := w.judge.violations(); len(found) > 0 {
 			w.report(fmt.Sprintf("round %d of %d, killed %v", i+1, rounds, m), found)
 			return
-		}
-		if w.rng.IntN(10) == 0 {
-			w.restartSandboxd()
 		}
 		time.Sleep(between(w.rng, 0, 40*time.Millisecond)) // the users go on without a daemon
 	}

@@ -17,11 +17,15 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 )
 
-// users is how many of them are at work at the same time, on names few enough
-// that they get into each other's way.
 const (
+	// users is how many are at work at the same time.
 	users = 4
-	names = 12
+	// names is how many names of each sort there are in each namespace: few
+	// enough that the users get into each other's way.
+	names = 6
+	// quiet is how seldom a user turns to a name of the quiet sort, where things
+	// stay as they are for some seconds.
+	quiet = 60
 )
 
 // load starts the users and the controllers. stop, which may be called again,
@@ -52,7 +56,11 @@ func (w *world) load() (stop func()) {
 // act is one deed of a user, of the operator in a user's name, or of an
 // administrator.
 func act(api *kubeapi.Server, rng *rand.Rand) {
-	key := fmt.Sprintf("team-%d/sandbox-%d", rng.IntN(2), rng.IntN(names/2))
+	sort := "busy"
+	if rng.IntN(quiet) == 0 {
+		sort = "quiet"
+	}
+	key := fmt.Sprintf("team-%d/%s-%d", rng.IntN(2), sort, rng.IntN(names))
 	switch n := rng.IntN(100); {
 	case n < 40:
 		createSandbox(api, key)
@@ -80,7 +88,12 @@ func act(api *kubeapi.Server, rng *rand.Rand) {
 	case n < 87:
 		api.Change(kubeapi.Sandboxes, key, "", expire)
 		api.Change(kubeapi.Pods, key, "", kubeapi.Terminate)
+	case n < 91:
+		api.Change(kubeapi.Sandboxes, key, "", suspend)
+		api.Change(kubeapi.Pods, key, "", kubeapi.Terminate)
 	case n < 93:
+		api.Change(kubeapi.Sandboxes, key, "", resume)
+	case n < 97:
 		api.Change(kubeapi.Pods, key, "", func(o kubeapi.Object) {
 			a := o.GetAnnotations()
 			a["example.com/note"] = fmt.Sprint(rng.IntN(10))
@@ -104,7 +117,7 @@ func createSandbox(api *kubeapi.Server, key string) {
 }
 
 // createPod makes a Pod on the node: bare, or of the Sandbox of that name
-// unless it is over.
+// unless that is over or suspended.
 func createPod(api *kubeapi.Server, key string, bare bool, ttl string) {
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{
@@ -123,7 +136,7 @@ func createPod(api *kubeapi.Server, key string, bare bool, ttl string) {
 	o.SetAnnotations(annotations)
 	if !bare {
 		owner := api.Get(kubeapi.Sandboxes, key)
-		if owner == nil || over(owner) {
+		if owner == nil || over(owner) || suspended(owner) {
 			return
 		}
 		controller := true
@@ -146,6 +159,13 @@ func expire(o kubeapi.Object) {
 		"type": "Ready", "status": "False", "reason": "SandboxExpired", "observedGeneration": o.GetGeneration(),
 	}}}
 }
+
+// suspend is what a user does who wants the Pod to go and the sandbox to stay.
+func suspend(o kubeapi.Object) { o.Object["spec"] = map[string]any{"replicas": int64(0)} }
+
+func resume(o kubeapi.Object) { delete(o.Object, "spec") }
+
+func suspended(o kubeapi.Object) bool { return o.Object["spec"] != nil }
 
 // collectGarbage is Kubernetes' own: Pods whose owner is gone or going are
 // deleted, and an owner that waits for its Pod goes after it.

@@ -48,5 +48,5 @@ func newMoment(rng *rand.Rand) moment {
 // longMoment leaves time for the owner re-check, whose first look at a claim
 // comes after 10 seconds, and for some of its consequences.
 func longMoment(rng *rand.Rand) moment {
-	return moment{after: afterReady, then: between(rng, 10*time.Second, 17*time.Second)}
+	return moment{after: afterReady, then: between(rng, 12*time.Second, 20*time.Second)}
 }

@@ -19,7 +19,10 @@ import (
 // machine.
 const (
 	convergeWithin = 4 * time.Minute
-	stopWithin     = 30 * time.Second
+	// calm is how long everything stays as it is: long enough for the first
+	// look at the owners of preserved claims.
+	calm       = 20 * time.Second
+	stopWithin = 30 * time.Second
 )
 
 // settle lifts all faults and leaves a daemon alone: every Pod has to run, or
@@ -32,9 +35,11 @@ func (w *world) settle() []string {
 	if err := l.wait(moment{after: afterReady}); err != nil {
 		return []string{err.Error()}
 	}
+	calmed := time.After(calm)
 	if left := w.converge(l, w.unserved); len(left) > 0 {
 		return append(left, w.judge.violations()...)
 	}
+	<-calmed
 	for _, pod := range w.api.List(kubeapi.Pods) {
 		w.api.Change(kubeapi.Pods, podKey(pod), "", kubeapi.Terminate)
 	}

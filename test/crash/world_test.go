@@ -78,7 +78,7 @@ func faults() []sandboxdsim.Fault {
 		{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 500, Probability: 0.03},
 		{Endpoint: "release", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Probability: 0.05},
 		{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500, Probability: 0.05},
-		{Endpoint: "list", Action: sandboxdsim.ActionStatus, Status: 503, Probability: 0.05},
+		{Endpoint: "list", Action: sandboxdsim.ActionStatus, Status: 503, Probability: 0.25},
 	}
 }
 
@@ -113,8 +113,12 @@ func (w *world) audit() (stop func()) {
 	return func() { close(quit); <-done }
 }
 
-func (w *world) restartSandboxd() {
-	w.do(w.sandboxd.Restart(sandboxdsim.RestartOptions{}))
+// restartSandboxd kills sandboxd, which then takes a while to rebuild its index.
+func (w *world) restartSandboxd(rebuild time.Duration) {
+	indexes := []sandboxdsim.Index{sandboxdsim.IndexUnavailable, sandboxdsim.IndexPartial, sandboxdsim.IndexEmpty}
+	w.do(w.sandboxd.Restart(sandboxdsim.RestartOptions{Rebuild: sandboxdsim.Rebuild{
+		For: sandboxdsim.Duration(rebuild), Index: indexes[w.rng.IntN(len(indexes))],
+	}}))
 }
 
 // report fails the test with what was found and what the daemon said about it.
