@@ -184,10 +184,14 @@ ${bold}That was the main job, in ${SECONDS} seconds.${plain} The cluster is stil
 
 What to try next:
 
-  kubectl apply -f examples/pod.yaml                    a Pod without an owner: deleting it destroys its VM
-  bin/truth                                             every VM that was ever claimed, and its end
-  kubectl --namespace=${namespace} delete pod --all          end the daemon: no Pod and no VM goes with it
-  kubectl describe pod my-sandbox                       after changing an annotation of examples/pod.yaml to
-                                                        something wrong: an event says what, and nothing is claimed
-  make demo-down                                        end the cluster
+  # A Pod without an owner: deleting it destroys its VM.
+  kubectl apply -f examples/pod.yaml
+  # Every VM that was ever claimed, and its end.
+  bin/truth
+  # End the daemon: no Pod and no VM goes with it, and it comes back.
+  kubectl --namespace=${namespace} delete pod --all
+  # A Pod that asks for what there is not: an event says so, and nothing is claimed.
+  sed s/rt:24.04/none/ examples/pod.yaml | kubectl apply -f -; kubectl describe pod my-sandbox
+  # End the cluster.
+  make demo-down
 END
