@@ -191,7 +191,7 @@ What to try next:
   # End the daemon: no Pod and no VM goes with it, and it comes back.
   kubectl --namespace=${namespace} delete pod --all
   # A Pod that asks for what there is not: an event says so, and nothing is claimed.
-  sed s/rt:24.04/none/ examples/pod.yaml | kubectl apply -f -; kubectl describe pod my-sandbox
+  sed 's/my-sandbox/unknown/; s/rt:24.04/none/' examples/pod.yaml | kubectl apply -f - && kubectl describe pod unknown
   # End the cluster.
   make demo-down
 END
