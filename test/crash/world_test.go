@@ -134,6 +134,7 @@ func (w *world) report(when string, found []string) {
 }
 
 func (w *world) summary(rounds int) {
+	w.t.Helper()
 	s, n := w.judge.summary(), w.sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).Counters
 	w.t.Logf("%d kills: %d VMs claimed, %d shown on Pods, %d released, %d lost answers, %d of them with a kill",
 		rounds, n.Claimed, s.shown, s.released, n.AnswersLost+s.lost, s.lost)
