@@ -35,10 +35,7 @@ func TestKilledDaemon(t *testing.T) {
 	if first == 0 {
 		first = rand.Uint64N(1 << 32)
 	}
-	program := *binary
-	if program == "" {
-		program = build(t)
-	}
+	daemon := program(t)
 	// Not t.Parallel, which has as many at once as there are processors: a
 	// world waits more than it works.
 	var all sync.WaitGroup
@@ -48,7 +45,7 @@ func TestKilledDaemon(t *testing.T) {
 		all.Go(func() {
 			t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
 				t.Logf("repeat: go test ./test/crash -seed=%d -rounds=%d -worlds=1", s, share)
-				run(t, program, s, share)
+				run(t, daemon, s, share)
 			})
 		})
 	}
@@ -87,18 +84,21 @@ func run(t *testing.T, program string, seed uint64, rounds int) {
 	w.summary(rounds)
 }
 
-// build makes the program as it is shipped.
-func build(t *testing.T) string {
+// program is the daemon's binary: the one given, or one built as it is shipped.
+func program(t *testing.T) string {
 	t.Helper()
+	if *binary != "" {
+		return *binary
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), buildTimeout)
 	defer cancel()
-	program := filepath.Join(t.TempDir(), "vk-sandbox")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox")
+	built := filepath.Join(t.TempDir(), "vk-sandbox")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", built, "github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the daemon: %v\n%s", err, out)
 	}
-	return program
+	return built
 }
 
 // between draws a duration.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -35,6 +36,7 @@ type life struct {
 	asked  chan struct{} // one for each claim or release that was answered
 
 	sandboxd, api *httptest.Server
+	requests      atomic.Int64 // to either of them
 }
 
 // start runs the daemon with the flags that an operator would give it.
@@ -42,8 +44,8 @@ func (w *world) start() *life {
 	w.t.Helper()
 	l := &life{output: &output{}, ended: make(chan struct{}), ready: make(chan struct{}), asked: make(chan struct{}, 1<<16)}
 	w.registered.Store(new(sync.OnceFunc(func() { close(l.ready) })))
-	l.sandboxd = httptest.NewServer(l.countAsking(w.sandboxd.Handler()))
-	l.api = httptest.NewServer(w.api)
+	l.sandboxd = httptest.NewServer(l.count(l.countAsking(w.sandboxd.Handler())))
+	l.api = httptest.NewServer(l.count(w.api))
 	w.do(writeKubeconfig(w.kubeconfig(), l.api.URL))
 	l.cmd = exec.CommandContext(context.WithoutCancel(w.t.Context()), w.program,
 		"--node-name="+nodeName, "--node-ip=127.0.0.1", "--listen-addr=127.0.0.1:0",
@@ -60,6 +62,13 @@ func (w *world) start() *life {
 	}()
 	w.lives = append(w.lives[max(0, len(w.lives)-1):], l)
 	return l
+}
+
+func (l *life) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		l.requests.Add(1)
+		next.ServeHTTP(rw, r)
+	})
 }
 
 func (l *life) countAsking(next http.Handler) http.Handler {
@@ -112,8 +121,11 @@ func (l *life) wait(m moment) error {
 // nothing to ask for is not waited for much longer.
 func (l *life) waitAsked(n int, await func(<-chan struct{}) error) error {
 	go func() {
-		<-l.ready
-		time.Sleep(time.Second)
+		select {
+		case <-l.ready:
+			time.Sleep(time.Second)
+		case <-l.ended:
+		}
 		for range n {
 			select {
 			case l.asked <- struct{}{}:
