@@ -43,9 +43,6 @@ func (p *Provider) recheckOwners(ctx context.Context) {
 
 // podless reports whether no Pod holds the claim, as far as this node knows.
 func (p *Provider) podless(c claims.Claim) bool {
-	if c.State == claims.Tentative {
-		return false
-	}
 	t, ok := p.pods.get(c.Key)
 	if ok && t.pod.UID == c.PodUID {
 		return false
@@ -85,6 +82,13 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 		return
 	}
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
+	if c.State == claims.Tentative {
+		// It never served anybody, and the Pod it was for has gone.
+		if err := p.giveBack(ctx, c); err != nil && p.rechecks.kept(c, err.Error(), time.Now()) {
+			logger.Error(err, "a stranded claim whose pod is gone is not given back yet; trying again")
+		}
+		return
+	}
 	d := p.judgeRow(ctx, c)
 	if !d.Release {
 		if p.rechecks.kept(c, d.Reason, time.Now()) {
