@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -64,7 +63,7 @@ func tighten(ctx context.Context, path string) error {
 		switch e.Name() {
 		case base, base + ".tmp", base + ".lock":
 		default:
-			klog.FromContext(ctx).Info("the state directory is shared and open to other users; give --state-path a directory of its own", "directory", dir, "mode", fs.FileMode.String(info.Mode()))
+			klog.FromContext(ctx).Info("the state directory is shared and open to other users; give --state-path a directory of its own", "directory", dir, "mode", info.Mode().String())
 			return nil
 		}
 	}

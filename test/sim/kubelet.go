@@ -161,6 +161,11 @@ func (k *kubelet) enqueueLocked(key string) {
 		k.dirty[key] = q
 	}
 	q.at, q.again = time.Now(), q.running
+	k.poke()
+}
+
+// poke makes run look again. It never blocks.
+func (k *kubelet) poke() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
@@ -221,10 +226,7 @@ func (k *kubelet) handle(key string, q *queued) {
 		}
 		q.at = time.Now().Add(delay)
 	}
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	k.poke()
 }
 
 // sync is what the library does for one key.
@@ -320,10 +322,7 @@ func (k *kubelet) notify(pod *corev1.Pod) {
 			k.mu.Lock()
 			k.statuses[key] = pod
 			k.mu.Unlock()
-			select {
-			case k.wake <- struct{}{}:
-			default:
-			}
+			k.poke()
 			return
 		}
 		select {

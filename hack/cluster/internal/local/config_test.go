@@ -209,7 +209,7 @@ func TestHostsShareOneToken(t *testing.T) {
 
 func TestHidden(t *testing.T) {
 	for folder, want := range map[string]bool{
-		"/run": true, "/run/user/0/x": true, "/var/lib/jenkins/.cache": true, "/var/logs": false, "/root/.cache": false, "/var": false,
+		"/run": true, "/run/user/0/x": true, "/var/lib/jenkins/.cache": true, "/var/logs": false, "/opt/.cache": false, "/var": false,
 	} {
 		if got := hidden(folder); got != want {
 			t.Errorf("hidden(%s) = %v", folder, got)
