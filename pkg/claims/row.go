@@ -127,7 +127,8 @@ type Claim struct {
 	Key string
 	Row
 	State State
-	// Durable is true when the file has the row as it is here. A transition
-	// whose write failed leaves it false until a write has landed.
+	// Durable is true when the file has this sandbox under the key with PodUID
+	// as its holder. A transition to another holder whose write failed leaves
+	// it false until a write has landed.
 	Durable bool
 }

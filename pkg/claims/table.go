@@ -40,7 +40,7 @@ type Table struct {
 type entry struct {
 	Claim
 	raw json.RawMessage
-	rev uint64 // of the change that made it; 0 when it was loaded
+	rev uint64 // of the change that gave it its holder; 0 when it was loaded
 	// stranded marks a tentative claim whose write failed.
 	stranded bool
 }

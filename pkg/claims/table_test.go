@@ -22,6 +22,8 @@ import (
 
 const path = "/state/claims.json"
 
+var errDiskFull = errors.New("no space left on device")
+
 var start = time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
 
 func open(t *testing.T, fsys claims.FS) *claims.Table {
@@ -100,7 +102,6 @@ func TestReloadKeepsEveryCredential(t *testing.T) {
 // TestFailedWrite checks, for each step of a write, that a failure loses
 // nothing that was there, counts nothing that was not, and recovers.
 func TestFailedWrite(t *testing.T) {
-	diskFull := errors.New("no space left on device")
 	for _, op := range faultfs.Ops {
 		t.Run(string(op), func(t *testing.T) {
 			fsys := faultfs.New()
@@ -108,12 +109,12 @@ func TestFailedWrite(t *testing.T) {
 			mustAdd(t, table, "default/a", "sb_1", "pod-1")
 			fsys.SetFault(func(at faultfs.Op) error {
 				if at == op {
-					return diskFull
+					return errDiskFull
 				}
 				return nil
 			})
 			for i := range 100 {
-				if err := table.Add(fmt.Sprintf("default/n%d", i), row(fmt.Sprintf("sb_n%d", i), "p"), nil); !errors.Is(err, diskFull) {
+				if err := table.Add(fmt.Sprintf("default/n%d", i), row(fmt.Sprintf("sb_n%d", i), "p"), nil); !errors.Is(err, errDiskFull) {
 					t.Fatalf("add with a failing %s: %v, want the disk's error", op, err)
 				}
 			}
@@ -125,7 +126,7 @@ func TestFailedWrite(t *testing.T) {
 			}
 			for i := range 100 {
 				key := fmt.Sprintf("default/n%d", i)
-				if err := table.Forget(key, fmt.Sprintf("sb_n%d", i)); !errors.Is(err, diskFull) {
+				if err := table.Forget(key, fmt.Sprintf("sb_n%d", i)); !errors.Is(err, errDiskFull) {
 					t.Fatalf("forget with a failing %s: %v", op, err)
 				}
 			}
@@ -318,6 +319,51 @@ func TestVouchWritesOnlyWhatChanged(t *testing.T) {
 	}
 	if c, _ := table.Get("default/a"); !c.Deadline.Equal(start.Add(24 * time.Hour)) {
 		t.Errorf("a listing without a deadline moved the lease to %v", c.Deadline)
+	}
+}
+
+// A holder counts once the file names it, whatever else of the row has yet to
+// be written.
+func TestDurableHolder(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	durable := func() bool {
+		c, _ := table.Get("default/a")
+		return c.Durable
+	}
+	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })
+	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err == nil || !durable() {
+		t.Errorf("a lease that was not written (%v) puts the holder in doubt", err)
+	}
+	if err := table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2"}); err == nil || durable() {
+		t.Errorf("a new holder that was not written (%v) is taken for durable", err)
+	}
+	fsys.SetFault(nil)
+	if err := table.Flush(); err != nil || !durable() {
+		t.Errorf("once the file has it (%v) the holder is not durable", err)
+	}
+}
+
+// A sandbox that is to be given back must not come out of a restart as a claim
+// of its key because a listing has moved its lease.
+func TestVouchLeavesAStrandedClaim(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })
+	if err := table.Add("default/a", row("sb_1", "pod-1"), nil); err == nil {
+		t.Fatal("the write was to fail")
+	}
+	fsys.SetFault(nil)
+	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, fsys)
+	if _, held := again.Get("default/a"); held || len(again.Releasing()) != 1 {
+		t.Errorf("after a restart the key holds the claim: %v, releasing %d; want it to be released", held, len(again.Releasing()))
 	}
 }
 

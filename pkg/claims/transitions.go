@@ -78,7 +78,8 @@ type Seen struct {
 
 // Vouch records a listing: each claim that it names leaves quarantine and gets
 // the listing's lease. It writes only when a lease changed. Claims that the
-// listing lacks are left as they are.
+// listing lacks are left as they are, and so are tentative ones, which are on
+// their way back.
 func (t *Table) Vouch(listed []Seen) error {
 	deadlines := make(map[string]time.Time, len(listed))
 	for _, s := range listed {
@@ -88,7 +89,7 @@ func (t *Table) Vouch(listed []Seen) error {
 	moved := map[string]Claim{}
 	for key, e := range t.claims {
 		deadline, ok := deadlines[e.ID]
-		if !ok {
+		if !ok || e.State == Tentative {
 			continue
 		}
 		if e.State == Quarantined {
@@ -173,6 +174,9 @@ func (t *Table) put(c Claim) error {
 	}
 	t.rev++
 	e.rev = t.rev
+	if old, ok := t.claims[c.Key]; ok && old.ID == c.ID && old.PodUID == c.PodUID {
+		e.rev = old.rev
+	}
 	t.claims[c.Key] = e
 	return nil
 }

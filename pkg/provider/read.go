@@ -59,7 +59,7 @@ func (p *Provider) view(t tracked) *corev1.Pod {
 		e := t.end
 		pod.Status = podcontract.FailedStatus(pod, e.binding, e.reason, e.message, e.at)
 		annotate(pod, e.binding.ClaimID)
-	case held && c.State == claims.Bound:
+	case held && c.State == claims.Bound && c.Durable:
 		pod.Status = podcontract.RunningStatus(pod, binding(c))
 		annotate(pod, c.ID)
 	case held && c.State == claims.Tentative:

@@ -23,7 +23,7 @@ func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 	defer p.keys.lock(key)()
 	if t, ok := p.pods.get(key); ok && t.pod.UID == pod.UID {
 		c, held := p.table.Get(key)
-		if t.end != nil || (held && c.PodUID == pod.UID && c.State != claims.Tentative) {
+		if t.end != nil || (held && c.PodUID == pod.UID && c.State != claims.Tentative && c.Durable) {
 			p.pods.track(pod)
 			p.touch(key)
 			return nil

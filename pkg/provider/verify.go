@@ -71,7 +71,7 @@ func (p *Provider) waits(t tracked) bool {
 	if !held || c.PodUID != t.pod.UID {
 		return true
 	}
-	return c.State != claims.Bound
+	return c.State != claims.Bound || !c.Durable
 }
 
 func (p *Provider) serveWaitingPod(ctx context.Context, key string) {

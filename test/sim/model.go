@@ -80,8 +80,8 @@ func (m *model) published(pod *corev1.Pod) {
 	case corev1.PodRunning:
 		// A Pod that is settled between the making of its status and this
 		// look at the file has neither row nor sandbox any more.
-		if !m.durable(key, id) && m.w.lives(id) {
-			m.violate(3, "%s was published Running on %s, which the file does not have", key, id)
+		if !m.durable(key, id, pod.UID) && m.w.lives(id) {
+			m.violate(3, "%s was published Running on %s, which the file does not have for pod %s", key, id, pod.UID)
 		}
 		if other := m.byPod[pod.UID]; other != "" && other != id {
 			m.violate(5, "pod %s of %s ran on %s and now runs on %s", pod.UID, key, other, id)
@@ -98,11 +98,13 @@ func (m *model) published(pod *corev1.Pod) {
 	}
 }
 
-// durable reports whether a crash of the machine would leave the claim. The
-// file's form is the contract's, so a search will do; decoding a large table for
-// each status would not.
-func (m *model) durable(key, id string) bool {
-	return bytes.Contains(m.w.FS.Durable(tablePath), fmt.Appendf(nil, `%q:{"id":%q,`, key, id))
+// durable reports whether a crash of the machine would leave the claim to the
+// Pod. The file's form is the contract's, so a search will do; decoding a large
+// table for each status would not.
+func (m *model) durable(key, id string, holder types.UID) bool {
+	_, row, found := bytes.Cut(m.w.FS.Durable(tablePath), fmt.Appendf(nil, `%q:{"id":%q,`, key, id))
+	row, _, _ = bytes.Cut(row, []byte("}"))
+	return found && bytes.Contains(row, fmt.Appendf(nil, `"podUID":%q`, holder))
 }
 
 // crashed excuses the sandboxes whose credential had arrived and which nobody
