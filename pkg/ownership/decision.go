@@ -24,6 +24,14 @@ type Decision struct {
 	Err error
 }
 
+// Attrs is the Decision as key and value pairs for a log line.
+func (d Decision) Attrs() []any {
+	if d.Err == nil {
+		return []any{"reason", d.Reason}
+	}
+	return []any{"reason", d.Reason, "err", d.Err}
+}
+
 func release(reason string) Decision  { return Decision{Release: true, Reason: reason} }
 func preserve(reason string) Decision { return Decision{Reason: reason} }
 func unknown(reason string, err error) Decision {

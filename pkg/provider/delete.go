@@ -66,7 +66,7 @@ func (p *Provider) settle(ctx context.Context, pod *corev1.Pod) error {
 		if err := p.table.Preserve(key, c.ID, owner); err != nil {
 			return notDurable(err)
 		}
-		klog.FromContext(ctx).Info("pod is gone, its sandbox is preserved", "claim", c.ID, "reason", d.Reason, "err", d.Err)
+		klog.FromContext(ctx).WithValues(d.Attrs()...).Info("pod is gone, its sandbox is preserved", "claim", c.ID)
 		p.rechecks.schedule(c)
 		p.pods.drop(key)
 		return nil

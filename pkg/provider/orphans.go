@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -23,6 +24,8 @@ const (
 	external finding = "external claim: a sandbox with a claim_ref is bound to no claim here; it is retained"
 	// lostAnswer: its claim_ref is a Pod that holds another sandbox.
 	lostAnswer finding = "stray claim: a sandbox names a pod that holds another one, as after a claim whose answer was lost; it is retained"
+	// shared: its Pod has an owner that another Pod's claim has too.
+	shared finding = "shared owner: two pods of one owner hold a claim each; both are kept while the owner lives"
 	// stale: a claim whose sandbox the node does not list.
 	stale finding = "stale claim: the node does not list its sandbox"
 )
@@ -82,8 +85,15 @@ func (p *Provider) claimIDs() map[string]claims.Claim {
 func compare(l listing, before, after map[string]claims.Claim) map[string]finding {
 	found := map[string]finding{}
 	keys := map[string]bool{}
+	ofOwner := map[types.UID]string{}
 	for id, c := range after {
 		keys[c.Key] = true
+		if c.Controller != nil && c.State != claims.Releasing {
+			if other, twice := ofOwner[c.Controller.UID]; twice {
+				found[id], found[other] = shared, shared
+			}
+			ofOwner[c.Controller.UID] = id
+		}
 		_, known := before[id]
 		if _, listed := l[id]; known && !listed {
 			found[id] = stale

@@ -92,7 +92,7 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 	d := p.judgeRow(ctx, c)
 	if !d.Release {
 		if p.rechecks.kept(c, d.Reason, time.Now()) {
-			logger.Info("no pod holds this claim; its sandbox is preserved", "reason", d.Reason, "err", d.Err)
+			logger.Info("no pod holds this claim; its sandbox is preserved", d.Attrs()...)
 		}
 		return
 	}

@@ -257,18 +257,6 @@ func TestCredentialOfEachOperation(t *testing.T) {
 	}
 }
 
-func TestHealthy(t *testing.T) {
-	cl := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.RequestURI != "/healthz" {
-			t.Errorf("%s %s, want GET /healthz", r.Method, r.RequestURI)
-		}
-		_, _ = w.Write([]byte("ok"))
-	})
-	if err := cl.Healthy(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestNoTokenSource(t *testing.T) {
 	cl := serveWith(t, sandboxd.StaticToken{}, func(w http.ResponseWriter, r *http.Request) {
 		if _, sent := r.Header["Authorization"]; sent {

@@ -32,7 +32,6 @@ var operations = []struct {
 	{"list", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.List(ctx); return err }},
 	{"get", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Get(ctx, "sb_1"); return err }},
 	{"info", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Info(ctx); return err }},
-	{"healthz", func(ctx context.Context, cl *sandboxd.Client) error { return cl.Healthy(ctx) }},
 }
 
 // serve starts a server and returns a client of it that presents rootSecret.

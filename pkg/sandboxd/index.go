@@ -70,8 +70,3 @@ func (cl *Client) Info(ctx context.Context) (Info, error) {
 	err := cl.do(ctx, call{op: "info", method: http.MethodGet, path: "/v1/info"}, &i)
 	return i, err
 }
-
-// Healthy returns nil when sandboxd answers its health check. No token is sent.
-func (cl *Client) Healthy(ctx context.Context) error {
-	return cl.do(ctx, call{op: "healthz", method: http.MethodGet, path: "/healthz", token: &Token{}}, nil)
-}

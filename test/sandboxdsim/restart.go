@@ -65,8 +65,8 @@ type RestartOptions struct {
 }
 
 // Restart kills the daemon in the middle of whatever it does and loads the next one from the state that
-// was kept. Connections are dropped, answers not yet written are lost, a drain is lifted; VMs, faults
-// and settings made through [Server.SetCapacity] stay.
+// was kept. Connections are dropped, answers not yet written are lost, a drain and an earlier
+// rebuilding are over; VMs, faults and settings made through [Server.SetCapacity] stay.
 func (s *Server) Restart(o RestartOptions) error {
 	if o.Rebuild == (Rebuild{}) {
 		o.Rebuild = s.env.cfg.Rebuild
@@ -108,7 +108,15 @@ func (s *Server) replaceDaemon(o RestartOptions) error {
 	return nil
 }
 
+// rebuild puts the faults of a rebuilding in force, in place of those of an
+// earlier start: each start rebuilds its own index.
 func (s *Server) rebuild(r Rebuild) error {
+	s.rebuilding.Lock()
+	defer s.rebuilding.Unlock()
+	for _, id := range s.rebuilding.faults {
+		s.RemoveFault(id)
+	}
+	s.rebuilding.faults = nil
 	if r.For <= 0 {
 		return nil
 	}
@@ -117,9 +125,11 @@ func (s *Server) rebuild(r Rebuild) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.AddFault(f); err != nil {
+		id, err := s.AddFault(f)
+		if err != nil {
 			return err
 		}
+		s.rebuilding.faults = append(s.rebuilding.faults, id)
 	}
 	return nil
 }

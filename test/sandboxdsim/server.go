@@ -19,6 +19,12 @@ type Server struct {
 	conns    connections
 	closed   sync.Once
 
+	// rebuilding has the ids of the faults that stand for the last start's rebuilding.
+	rebuilding struct {
+		sync.Mutex
+		faults []int
+	}
+
 	mu     sync.Mutex
 	daemon *daemon
 }

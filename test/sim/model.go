@@ -99,12 +99,14 @@ func (m *model) published(pod *corev1.Pod) {
 }
 
 // durable reports whether a crash of the machine would leave the claim to the
-// Pod. The file's form is the contract's, so a search will do; decoding a large
-// table for each status would not.
+// Pod. Only its own row is decoded: there can be thousands.
 func (m *model) durable(key, id string, holder types.UID) bool {
-	_, row, found := bytes.Cut(m.w.FS.Durable(tablePath), fmt.Appendf(nil, `%q:{"id":%q,`, key, id))
-	row, _, _ = bytes.Cut(row, []byte("}"))
-	return found && bytes.Contains(row, fmt.Appendf(nil, `"podUID":%q`, holder))
+	_, rest, found := bytes.Cut(m.w.FS.Durable(tablePath), fmt.Appendf(nil, "%q:", key))
+	var row struct {
+		ID     string
+		PodUID types.UID
+	}
+	return found && json.NewDecoder(bytes.NewReader(rest)).Decode(&row) == nil && row.ID == id && row.PodUID == holder
 }
 
 // crashed excuses the sandboxes whose credential had arrived and which nobody

@@ -117,15 +117,35 @@ func (a *API) releasable(key string, authority types.UID) bool {
 // CreatePod makes a Pod, unless one of that name exists: of the Sandbox of that
 // name, or bare. ttl is the lease asked for.
 func (a *API) CreatePod(key string, bare bool, ttl string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if _, ok := a.pods[key]; ok {
+	p := newPod(key, ttl)
+	if bare {
+		a.addPod(p)
 		return
 	}
+	a.CreatePodOf(key, p)
+}
+
+// CreatePodOf makes a Pod of a Sandbox, unless that is over: no operator would.
+func (a *API) CreatePodOf(owner string, p *corev1.Pod) {
+	a.mu.Lock()
+	o, ok := a.owners[owner]
+	over := !ok || a.releasable(owner, o.GetUID())
+	a.mu.Unlock()
+	if over {
+		return
+	}
+	p.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: sandboxAPIVersion, Kind: "Sandbox", Name: o.GetName(), UID: o.GetUID(), Controller: new(true),
+	}}
+	a.addPod(p)
+}
+
+// newPod is a sandbox Pod bound to this host's virtual node.
+func newPod(key, ttl string) *corev1.Pod {
 	namespace, name, _ := strings.Cut(key, "/")
-	p := &corev1.Pod{
+	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, UID: a.uid("pod"), CreationTimestamp: metav1.NewTime(time.Now().Truncate(time.Second)),
+			Namespace: namespace, Name: name,
 			Annotations: map[string]string{
 				podcontract.AnnotationRuntime: podcontract.RuntimeSandboxd, podcontract.AnnotationTemplate: Template,
 				podcontract.AnnotationTTLSeconds: ttl,
@@ -137,14 +157,17 @@ func (a *API) CreatePod(key string, bare bool, ttl string) {
 		},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
 	}
-	if !bare {
-		o, ok := a.owners[key]
-		if !ok || a.releasable(key, o.GetUID()) {
-			return // no operator makes a Pod for a Sandbox that is over
-		}
-		yes := true
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: sandboxAPIVersion, Kind: "Sandbox", Name: name, UID: o.GetUID(), Controller: &yes}}
+}
+
+// addPod takes a Pod in, unless one of its name exists.
+func (a *API) addPod(p *corev1.Pod) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := podcontract.Key(p)
+	if _, ok := a.pods[key]; ok {
+		return
 	}
+	p.UID, p.CreationTimestamp = a.uid("pod"), metav1.NewTime(time.Now().Truncate(time.Second))
 	a.pods[key] = p
 	a.tell(nil, p)
 }

@@ -1,0 +1,92 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+func TestB10LongOutage(t *testing.T) {
+	t.Run("sandboxd refuses for two hours", func(t *testing.T) {
+		play(t, func(t *testing.T, w *World) {
+			id := w.run(nb)
+			if err := w.Sandboxd.Restart(sandboxdsim.RestartOptions{Down: sandboxdsim.Duration(2 * time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+			w.API.DeleteOwner(nb, true)
+			w.API.DeletePod(nb)
+			w.Wait(time.Hour)
+			if c, ok := w.Table().Get(nb); !ok || c.ID != id {
+				t.Fatal("the row is gone before the node has confirmed")
+			}
+			w.Wait(90 * time.Minute)
+			if w.lives(id) || w.API.Pod(nb) != nil || len(w.Table().List()) != 0 {
+				t.Errorf("after recovery: sandbox lives %v, pod %s", w.lives(id), w.describe(nb))
+			}
+		})
+	})
+	t.Run("a lease ends while the api is away", func(t *testing.T) {
+		play(t, func(t *testing.T, w *World) {
+			w.API.CreateOwner(nb)
+			w.API.CreatePod(nb, false, "300")
+			w.Wait(2 * time.Second)
+			w.running(nb)
+			w.API.SetMood(Refusing)
+			w.Wait(20 * time.Minute)
+			w.API.SetMood(Well)
+			w.Wait(time.Minute)
+			if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podcontract.ReasonLeaseExpired {
+				t.Errorf("after the outage: %s", w.describe(nb))
+			}
+		})
+	})
+}
+
+func TestB11LeaseEnd(t *testing.T) {
+	t.Run("a lease that was extended on the node", func(t *testing.T) {
+		play(t, func(t *testing.T, w *World) {
+			w.API.CreateOwner(nb)
+			w.API.CreatePod(nb, false, "300")
+			w.Wait(2 * time.Second)
+			id := w.running(nb)
+			if err := w.Sandboxd.MoveLease(id, time.Now().Add(6*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			lists := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts["list"]
+			w.Wait(time.Hour)
+			if w.running(nb) != id {
+				t.Error("the sandbox was replaced")
+			}
+			// One listing refreshes the cached deadline; the rest are the
+			// audit's, once a minute.
+			if got := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts["list"] - lists; got > 65 {
+				t.Errorf("%d listings in an hour: the watch spins", got)
+			}
+		})
+	})
+	t.Run("a node that cannot be listed defers", func(t *testing.T) {
+		play(t, func(t *testing.T, w *World) {
+			w.API.CreateOwner(nb)
+			w.API.CreatePod(nb, false, "300")
+			w.Wait(2 * time.Second)
+			id := w.running(nb)
+			w.fault(sandboxdsim.Fault{Endpoint: "list", Action: sandboxdsim.ActionStatus, Status: 500})
+			w.Wait(time.Hour)
+			if w.running(nb) != id {
+				t.Error("the pod was touched on the strength of the clock")
+			}
+			w.Sandboxd.ClearFaults()
+			w.Wait(3 * time.Minute)
+			if p := w.API.Pod(nb); p.Status.Reason != podcontract.ReasonLeaseExpired {
+				t.Errorf("once the node answers: %s", w.describe(nb))
+			}
+		})
+	})
+}
