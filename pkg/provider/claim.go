@@ -77,8 +77,9 @@ func (p *Provider) strand(ctx context.Context, pod *corev1.Pod, addErr error) er
 	return notDurable(addErr)
 }
 
-// giveBack returns a tentative claim, which never served anybody, and forgets
-// it once the node has confirmed.
+// giveBack returns a tentative claim, which never served anybody. Nil means that
+// its key is free: the node has confirmed, or the release queue goes on until it
+// has.
 func (p *Provider) giveBack(ctx context.Context, c claims.Claim) error {
 	if err := p.table.Settle(); err != nil {
 		return notDurable(err)
@@ -88,15 +89,13 @@ func (p *Provider) giveBack(ctx context.Context, c claims.Claim) error {
 		return fmt.Errorf("give a sandbox back: %w", err)
 	}
 	if !gone {
-		return errAwaitingRelease
+		p.withdraw(ctx, c)
+		return nil
 	}
 	klog.FromContext(ctx).Info("gave a sandbox back whose claim could not be recorded", "claim", c.ID)
 	p.forget(ctx, c)
 	return nil
 }
-
-// errAwaitingRelease keeps a claim until the node is sure that it is gone.
-var errAwaitingRelease = errors.New("waiting for sandboxd to confirm that a sandbox given back is gone")
 
 // notDurable wraps a table error for the Pod's event.
 func notDurable(err error) error {

@@ -84,8 +84,9 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
 	if c.State == claims.Tentative {
 		// It never served anybody, and the Pod it was for has gone.
-		if err := p.giveBack(ctx, c); err != nil && p.rechecks.kept(c, err.Error(), time.Now()) {
-			logger.Error(err, "a stranded claim whose pod is gone is not given back yet; trying again")
+		if err := p.table.Settle(); err == nil {
+			p.withdraw(ctx, c)
+			logger.Info("no pod holds this claim, which was never recorded; giving it back")
 		}
 		return
 	}

@@ -13,7 +13,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
 func TestB02DiskFull(t *testing.T) {
@@ -125,4 +127,37 @@ func TestB03TableOfAnotherVersion(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A claim that could neither be recorded nor given back, and whose Pod has gone
+// since as has the next of its name, is let go once the node is sure, however
+// long that takes.
+func TestStrandedClaimOfAPodThatIsGone(t *testing.T) {
+	play(t, func(t *testing.T, w *World) {
+		w.FS.SetFault(func(faultfs.Op) error { return errDisk })
+		w.fault(sandboxdsim.Fault{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500})
+		w.API.CreateOwner(nb)
+		w.API.CreatePod(nb, false, "86400")
+		w.Wait(2 * time.Second)
+		c, ok := w.Table().Get(nb)
+		if !ok || c.State != claims.Tentative {
+			t.Fatalf("the claim is %q, want it stranded", c.State)
+		}
+		w.API.DeleteOwner(nb, false)
+		w.API.RemovePod(nb, "")
+		w.API.CreateOwner(nb)
+		w.API.CreatePod(nb, false, "86400")
+		w.Wait(time.Minute)
+		w.API.DeletePod(nb)
+		w.Wait(20 * time.Minute)
+		if err := w.Sandboxd.Lose(c.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.Sandboxd.ClearFaults()
+		w.FS.SetFault(nil)
+		w.Wait(5 * time.Minute)
+		if rows := len(w.Table().List()) + len(w.Table().Releasing()); rows != 0 {
+			t.Errorf("%d rows, want none", rows)
+		}
+	})
 }
