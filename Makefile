@@ -48,7 +48,7 @@ generate: ## Generate code and CRDs from pkg/apis
 ##@ Test
 
 .PHONY: test
-test: test-unit test-chart test-e2e ## Run the unit, chart and end-to-end tests
+test: test-unit test-crash test-chart test-e2e ## Run all tests: unit, crash, chart and end-to-end
 
 .PHONY: test-unit
 test-unit: ## Run the tests of every module with the race detector, but for the chart's

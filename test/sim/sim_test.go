@@ -13,7 +13,7 @@ import (
 
 var (
 	seed      = flag.Uint64("seed", 0, "replay the one history of this seed; 0 runs -histories of them")
-	histories = flag.Int("histories", 500, "how many histories to run")
+	histories = flag.Int("histories", 2000, "how many histories to run")
 	length    = flag.Int("steps", 100, "how many steps a history has")
 	first     = flag.Uint64("first", 1, "the first seed")
 )
