@@ -6,6 +6,7 @@ package claims
 import (
 	"encoding/json"
 	"errors"
+	"time"
 )
 
 // round is one write and those who wait for it.
@@ -55,11 +56,13 @@ func (t *Table) write() {
 
 		t.mu.Lock()
 		if t.unsaved = r.err != nil; !t.unsaved {
-			t.landed = rev
+			t.landed, t.writes.Last = rev, time.Now()
 		}
+		t.writes.Err = r.err
 		t.unsynced = errors.Is(r.err, errUnsynced) || (t.unsynced && r.err != nil)
 		t.mu.Unlock()
 		close(r.done)
+		t.signal()
 	}
 }
 

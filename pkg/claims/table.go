@@ -34,6 +34,10 @@ type Table struct {
 	writing   bool
 	unsaved   bool // the last write failed: memory is ahead of the file
 	unsynced  bool // a failed write can be read all the same
+	writes    Writes
+
+	// changes wakes who watches the table.
+	changes chan struct{}
 }
 
 // entry is a claim in memory with its form in the file.
@@ -76,7 +80,10 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 			return nil, fmt.Errorf("read the claims table %s: %w", path, err)
 		}
 	}
-	t := &Table{path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{}, extra: c.extra}
+	t := &Table{
+		path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{}, extra: c.extra,
+		changes: make(chan struct{}, 1),
+	}
 	for key, row := range c.claims {
 		if row.ClaimedAt.IsZero() {
 			row.ClaimedAt = now.UTC().Truncate(time.Second)

@@ -47,6 +47,7 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	default:
 		e.State = Bound
 		t.claims[key] = e
+		t.signal()
 		return nil
 	}
 }
@@ -95,6 +96,7 @@ func (t *Table) Vouch(listed []Seen) error {
 		if e.State == Quarantined {
 			e.State = vouchedState(e.Row)
 			t.claims[key] = e
+			t.signal()
 		}
 		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {
 			moved[key] = e.Claim

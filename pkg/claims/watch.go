@@ -1,0 +1,34 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import "time"
+
+// Writes is how the table's writes went.
+type Writes struct {
+	// Last is when a write last landed.
+	Last time.Time
+	// Err is why the newest write failed; nil when it landed.
+	Err error
+}
+
+// Writes returns how the table's writes went. It never blocks on the disk.
+func (t *Table) Writes() Writes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.writes
+}
+
+// Changes receives a value after one or more changes of the table, of a claim's
+// state or of [Table.Writes]. It is for one receiver; there is no value for each
+// change.
+func (t *Table) Changes() <-chan struct{} { return t.changes }
+
+// signal tells the receiver of Changes. It never blocks.
+func (t *Table) signal() {
+	select {
+	case t.changes <- struct{}{}:
+	default:
+	}
+}
