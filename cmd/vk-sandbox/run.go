@@ -55,6 +55,8 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	klog.FromContext(ctx).Info("Claims table loaded", "path", o.statePath, "claims", len(table.List()), "releasing", len(table.Releasing()))
 
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
+	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
+	defer stopEvents()
 	lifecycle, err := provider.New(provider.Config{
 		Table:              table,
 		Sandboxd:           node,
@@ -62,19 +64,18 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 		Pods:               pods.Lister(),
 		PodsSynced:         pods.HasSynced,
 		PodClient:          kube.pods.CoreV1(),
+		Recorder:           recorder,
 		OrphanScanInterval: o.orphanScanInterval,
 		Jitter:             loopJitter,
 	})
 	if err != nil {
 		return err
 	}
-	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName)
-	defer stopEvents()
 	virtual, err := virtualnode.New(virtualnode.Config{
 		NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(),
 		CPU: o.nodeCPU, Memory: o.nodeMemory, MaxPods: o.nodePods,
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
-		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst, DisablePodEvents: o.disablePodEvents,
+		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
 		Pods: pods, Provider: lifecycle, Recorder: recorder,
 		Sandboxd: func() virtualnode.Reachability { return reachability(lifecycle.Reach()) },

@@ -50,6 +50,7 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 	}
 	if displaced != nil {
 		p.wakeReleases()
+		p.recordReleased(*displaced, "a pod of another owner has taken its name")
 	}
 	if err != nil {
 		// The answer named a sandbox and no address to reach it by.
@@ -57,6 +58,7 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 		return err
 	}
 	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
+	p.record(subjectOfPod(pod), corev1.EventTypeNormal, eventClaimed, messageClaimed)
 	p.rechecks.forget(key)
 	p.pods.track(pod)
 	return nil

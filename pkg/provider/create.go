@@ -42,6 +42,7 @@ func (p *Provider) serve(ctx context.Context, pod *corev1.Pod) error {
 		if c, held := p.table.Get(podcontract.Key(pod)); !held || c.State != claims.Tentative {
 			p.pods.drop(podcontract.Key(pod))
 		}
+		p.recordRefused(pod, err)
 		return err
 	}
 	p.touch(podcontract.Key(pod))
@@ -92,6 +93,7 @@ func (p *Provider) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) e
 	}
 	if c.PodUID != pod.UID || c.State == claims.Preserved {
 		klog.FromContext(ctx).Info("pod adopted its claim", "claim", c.ID, "previousPodUID", c.PodUID)
+		p.record(subjectOfPod(pod), corev1.EventTypeNormal, eventAdopted, messageAdopted)
 	}
 	p.rechecks.forget(c.Key)
 	p.pods.track(pod)
@@ -143,6 +145,7 @@ func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) er
 	b := podcontract.Binding{ClaimID: id, Address: net.JoinHostPort(pod.Status.PodIP, "0"), ClaimedAt: startOf(pod)}
 	p.pods.end(podcontract.Key(pod), ending{binding: b, reason: podcontract.ReasonLost, message: messageLost, at: time.Now()})
 	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
+	p.record(subjectOfPod(pod), corev1.EventTypeWarning, podcontract.ReasonLost, messageLost)
 	return nil
 }
 

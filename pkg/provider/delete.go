@@ -67,6 +67,7 @@ func (p *Provider) settle(ctx context.Context, pod *corev1.Pod) error {
 			return notDurable(err)
 		}
 		klog.FromContext(ctx).WithValues(d.Attrs()...).Info("pod is gone, its sandbox is preserved", "claim", c.ID)
+		p.recordPreserved(c, d)
 		p.rechecks.schedule(c)
 		p.pods.drop(key)
 		return nil
@@ -98,6 +99,7 @@ func (p *Provider) releaseAuthorised(ctx context.Context, c claims.Claim, d owne
 		p.withdraw(ctx, c)
 	}
 	klog.FromContext(ctx).Info("released the sandbox", "claim", c.ID, "reason", d.Reason, "confirmed", gone)
+	p.recordReleased(c, d.Reason)
 	p.pods.drop(c.Key)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -31,20 +32,29 @@ func (p *Provider) sandboxGone(ctx context.Context, seen claims.Claim) {
 			p.endPod(podContext(ctx, t.pod), c)
 		}
 	case p.podsSynced() && !p.cached(c):
-		klog.FromContext(ctx).Info("dropped a claim: no pod holds it and the node no longer has its sandbox", "key", c.Key, "claim", c.ID)
+		reason, message := whyGone(c)
+		klog.FromContext(ctx).Info("dropped a claim: no pod holds it and the node no longer has its sandbox", "key", c.Key, "claim", c.ID, "reason", reason)
+		p.record(subjectOfClaim(c), corev1.EventTypeWarning, reason, message)
 		p.forget(ctx, c)
 	}
 }
 
 // endPod makes the tracked Pod terminal and publishes it.
 func (p *Provider) endPod(ctx context.Context, c claims.Claim) {
-	e := ending{binding: binding(c), reason: podcontract.ReasonLost, message: messageLost, at: time.Now()}
-	if c.Expired(e.at) {
-		e.reason, e.message = podcontract.ReasonLeaseExpired, messageLeaseExpired
-	}
+	e := ending{binding: binding(c), at: time.Now()}
+	e.reason, e.message = whyGone(c)
 	p.pods.end(c.Key, e)
 	klog.FromContext(ctx).Info("pod ended: "+e.message, "claim", c.ID, "reason", e.reason, "deadline", c.Deadline)
+	p.record(subjectOfClaim(c), corev1.EventTypeWarning, e.reason, e.message)
 	p.touch(c.Key)
+}
+
+// whyGone tells a lease that ended from a sandbox that was lost before.
+func whyGone(c claims.Claim) (reason, message string) {
+	if c.Expired(time.Now()) {
+		return podcontract.ReasonLeaseExpired, messageLeaseExpired
+	}
+	return podcontract.ReasonLost, messageLost
 }
 
 const (

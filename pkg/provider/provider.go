@@ -48,6 +48,8 @@ type Config struct {
 	PodsSynced func() bool
 	// PodClient removes Pods whose deletion is settled.
 	PodClient corev1client.PodsGetter
+	// Recorder records what happens to a sandbox, on its Pod and on the owner.
+	Recorder Recorder
 	// OrphanScanInterval is the audit's cadence; 0 switches it off.
 	OrphanScanInterval time.Duration
 	// Jitter lengthens each loop's interval at random, by at most this
@@ -64,6 +66,7 @@ type Provider struct {
 	lister     corev1listers.PodLister
 	podsSynced func() bool
 	podClient  corev1client.PodsGetter
+	recorder   Recorder
 	scanEvery  time.Duration
 	jitter     float64
 
@@ -84,8 +87,8 @@ type Provider struct {
 // New checks the configuration and returns a Provider. Its loops start with
 // [Provider.Run].
 func New(c Config) (*Provider, error) {
-	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.PodClient == nil {
-		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced and client fields are all required")
+	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.PodClient == nil || c.Recorder == nil {
+		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced, client and recorder fields are all required")
 	}
 	return &Provider{
 		table:      c.Table,
@@ -94,6 +97,7 @@ func New(c Config) (*Provider, error) {
 		lister:     c.Pods,
 		podsSynced: c.PodsSynced,
 		podClient:  c.PodClient,
+		recorder:   c.Recorder,
 		scanEvery:  c.OrphanScanInterval,
 		jitter:     c.Jitter,
 		changed:    workqueue.NewTyped[string](),

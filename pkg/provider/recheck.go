@@ -99,6 +99,7 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 	}
 	p.withdraw(ctx, c)
 	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
+	p.recordReleased(c, d.Reason)
 }
 
 // judgeRow judges by what the row recorded of the Pod that is gone: the owner

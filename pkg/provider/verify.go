@@ -92,6 +92,7 @@ func (p *Provider) serveWaitingPod(ctx context.Context, key string) {
 	case errors.Is(err, errAwaitingNode):
 	case t.waiting != err.Error():
 		klog.FromContext(ctx).Info("pod waits for a claim", "err", err)
+		p.recordRefused(pod, err)
 		p.pods.wait(key, err.Error())
 		p.touch(key)
 	}

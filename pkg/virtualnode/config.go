@@ -41,8 +41,6 @@ type Config struct {
 	// QueueQPS and QueueBurst bound each of the three pod queues.
 	QueueQPS   float64
 	QueueBurst int
-	// DisablePodEvents drops the pod controller's Normal events.
-	DisablePodEvents bool
 
 	// Client reads and writes Pods. Required.
 	Client kubernetes.Interface

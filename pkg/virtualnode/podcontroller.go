@@ -27,15 +27,11 @@ const podWorkers = 32
 // the account needs no right on any of the three.
 func newPodController(ctx context.Context, c *Config) (*node.PodController, error) {
 	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
-	recorder := c.Recorder
-	if c.DisablePodEvents {
-		recorder = warningsOnly{recorder}
-	}
 	retry := retryForever(c.Pods.Lister())
 	controller, err := node.NewPodController(node.PodControllerConfig{
 		PodClient:                 newPodsGetter(ctx, c.Client.CoreV1(), c.Pods),
 		PodInformer:               c.Pods,
-		EventRecorder:             recorder,
+		EventRecorder:             c.Recorder,
 		Provider:                  c.Provider,
 		ConfigMapInformer:         never.ConfigMaps(),
 		SecretInformer:            never.Secrets(),

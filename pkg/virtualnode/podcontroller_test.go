@@ -6,6 +6,7 @@ package virtualnode
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,37 +212,27 @@ func TestStatusRevertedByOthersIsPublishedAgain(t *testing.T) {
 	})
 }
 
-func TestDisablePodEvents(t *testing.T) {
-	for name, tc := range map[string]struct {
-		disable bool
-		want    int
-	}{
-		"on":  {false, 2},
-		"off": {true, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				events := record.NewFakeRecorder(10)
-				provider := newFakeProvider(func(attempt int, _ *corev1.Pod) error {
-					if attempt == 1 {
-						return errors.New("first")
-					}
-					return nil
-				})
-				v := startControl(t, fake.NewClientset(publishedPod()), provider, func(c *Config) {
-					c.Recorder, c.DisablePodEvents = events, tc.disable
-				})
-				<-v.Registered()
-				time.Sleep(time.Minute)
-				if got := len(events.Events); got != tc.want {
-					t.Fatalf("%d events, want %d", got, tc.want)
-				}
-				if got, want := <-events.Events, "Warning ProviderCreateFailed first"; got != want {
-					t.Errorf("event = %q, want %q", got, want)
-				}
-			})
+func TestPodEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := record.NewFakeRecorder(10)
+		provider := newFakeProvider(func(attempt int, _ *corev1.Pod) error {
+			if attempt == 1 {
+				return errors.New("first")
+			}
+			return nil
 		})
-	}
+		v := startControl(t, fake.NewClientset(publishedPod()), provider, func(c *Config) { c.Recorder = events })
+		<-v.Registered()
+		time.Sleep(time.Minute)
+		close(events.Events)
+		var got []string
+		for e := range events.Events {
+			got = append(got, e)
+		}
+		if len(got) != 2 || got[0] != "Warning ProviderCreateFailed first" || !strings.HasPrefix(got[1], "Normal ") {
+			t.Errorf("events = %q, want the failed create and then the one that succeeded", got)
+		}
+	})
 }
 
 func TestForeignNodeIsLeftAlone(t *testing.T) {

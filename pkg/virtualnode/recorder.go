@@ -20,10 +20,16 @@ const eventComponent = "vk-sandbox"
 // NewRecorder returns a recorder that writes events to the API server, from
 // component vk-sandbox on host nodeName, and a function that stops it. Equal
 // events are aggregated by client-go, and lost while the API server is away.
-func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName string) (record.EventRecorder, func()) {
+// With onlyWarnings, Normal events are dropped (configuration,
+// --disable-pod-events).
+func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName string, onlyWarnings bool) (recorder record.EventRecorder, stop func()) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: eventComponent, Host: nodeName}), broadcaster.Shutdown
+	recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: eventComponent, Host: nodeName})
+	if onlyWarnings {
+		recorder = warningsOnly{recorder}
+	}
+	return recorder, broadcaster.Shutdown
 }
 
 // warningsOnly drops Normal events (configuration, --disable-pod-events).

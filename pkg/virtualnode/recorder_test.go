@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,21 +34,38 @@ func TestWarningsOnly(t *testing.T) {
 }
 
 func TestNewRecorderWritesToTheAPIServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		recorder, stop := NewRecorder(t.Context(), client, "host-1-sandboxd")
-		defer stop()
-		recorder.Event(publishedPod(), corev1.EventTypeWarning, "Reason", "message")
-		synctest.Wait()
-		list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list.Items) != 1 {
-			t.Fatalf("events = %v, want one", list.Items)
-		}
-		if e := list.Items[0]; e.Source.Component != "vk-sandbox" || e.Source.Host != "host-1-sandboxd" || e.Reason != "Reason" || e.InvolvedObject.UID != "uid-1" {
-			t.Errorf("event = %+v", e)
-		}
-	})
+	for name, tc := range map[string]struct {
+		onlyWarnings bool
+		want         []string
+	}{
+		"all":           {false, []string{"Calm", "Grave"}},
+		"only warnings": {true, []string{"Grave"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := fake.NewClientset()
+				recorder, stop := NewRecorder(t.Context(), client, "host-1-sandboxd", tc.onlyWarnings)
+				defer stop()
+				recorder.Event(publishedPod(), corev1.EventTypeNormal, "Calm", "message")
+				time.Sleep(time.Millisecond) // an event's name has its time
+				recorder.Event(publishedPod(), corev1.EventTypeWarning, "Grave", "message")
+				synctest.Wait()
+				list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, e := range list.Items {
+					if e.Source.Component != "vk-sandbox" || e.Source.Host != "host-1-sandboxd" || e.InvolvedObject.UID != "uid-1" {
+						t.Errorf("event = %+v", e)
+					}
+					got = append(got, e.Reason)
+				}
+				slices.Sort(got)
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("events %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
 }

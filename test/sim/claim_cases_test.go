@@ -157,6 +157,9 @@ func TestB13Storm(t *testing.T) {
 				messages[p.Status.Message] = true
 			}
 		}
+		if told := w.Events.messages("SandboxRefused"); len(told) != 1 {
+			t.Errorf("the owners are told %d texts, so events do not aggregate: %q", len(told), told)
+		}
 		if len(messages) != 1 {
 			t.Errorf("the refusals have %d texts, so events do not aggregate: %v", len(messages), messages)
 		}

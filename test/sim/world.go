@@ -49,6 +49,8 @@ type World struct {
 	API      *API
 	// Log is what the daemon has logged, at every verbosity.
 	Log *bytes.Buffer
+	// Events is what the daemon has recorded.
+	Events *events
 
 	logger logr.Logger
 	leak   leaks
@@ -84,6 +86,7 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 		t.Fatal(err)
 	}
 	w.API = NewAPI(w.leak.look)
+	w.Events = &events{look: w.leak.look}
 	w.model = newModel(w)
 	w.logger = logr.FromSlogHandler(slog.NewTextHandler(&lockedWriter{w: io.MultiWriter(w.Log, writerFunc(w.leak.look))}, &slog.HandlerOptions{Level: slog.Level(-10)}))
 	return w
@@ -117,7 +120,7 @@ func (w *World) Start() error {
 		Table: table, Sandboxd: client,
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
 		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true },
-		PodClient: kube.CoreV1(), OrphanScanInterval: time.Minute,
+		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
 	})
 	if err != nil {
 		cancel()
