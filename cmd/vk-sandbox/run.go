@@ -78,7 +78,9 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
 		Pods: pods, Provider: lifecycle, Recorder: recorder,
-		Sandboxd: func() virtualnode.Reachability { return reachability(lifecycle.Reach()) },
+		Conditions: func() []virtualnode.Condition {
+			return []virtualnode.Condition{sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes())}
+		},
 	})
 	if err != nil {
 		return err

@@ -10,54 +10,62 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ConditionSandboxdReachable is the Node condition that tells whether the
-// host's sandboxd answers. It is apart from Ready, which stays True: a NotReady
-// node has its Pods evicted while their microVMs serve users.
-const ConditionSandboxdReachable corev1.NodeConditionType = "SandboxdReachable"
+// The conditions that this daemon adds to the Node. They are apart from Ready,
+// which stays True: a NotReady node has its Pods evicted while their microVMs
+// serve users.
+const (
+	// ConditionSandboxdReachable tells whether the host's sandboxd answers and
+	// takes the daemon's credential.
+	ConditionSandboxdReachable corev1.NodeConditionType = "SandboxdReachable"
+	// ConditionClaimsTableWritable tells whether the newest write of the claims
+	// table reached the disk.
+	ConditionClaimsTableWritable corev1.NodeConditionType = "ClaimsTableWritable"
+)
 
-// Reachability is what the SandboxdReachable condition shows. Reason is one
-// CamelCase word; both texts should change only when the state does, because
-// every change is published.
-type Reachability struct {
+// Condition is the state of one of those. Reason is one CamelCase word; both
+// texts should change only when the state does, because every change is
+// published.
+type Condition struct {
+	Type            corev1.NodeConditionType
 	Status          corev1.ConditionStatus
 	Reason, Message string
 }
 
-func newConditions(r Reachability, now metav1.Time) []corev1.NodeCondition {
-	healthy := func(t corev1.NodeConditionType, s corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
-		return corev1.NodeCondition{
-			Type: t, Status: s, Reason: reason, Message: message,
+func newConditions(own []Condition, now metav1.Time) []corev1.NodeCondition {
+	all := append([]Condition{
+		{corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "vk-sandbox is serving sandbox Pods"},
+		{corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "capacity is a scheduling budget"},
+		{corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "no container runs on this node"},
+		{corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "no container runs on this node"},
+		{corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "sandboxes are reached through sandboxd"},
+	}, own...)
+	conditions := make([]corev1.NodeCondition, 0, len(all))
+	for _, c := range all {
+		conditions = append(conditions, corev1.NodeCondition{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message,
 			LastHeartbeatTime: now, LastTransitionTime: now,
-		}
+		})
 	}
-	return []corev1.NodeCondition{
-		healthy(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "vk-sandbox is serving sandbox Pods"),
-		healthy(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "capacity is a scheduling budget"),
-		healthy(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "no container runs on this node"),
-		healthy(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "no container runs on this node"),
-		healthy(corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "sandboxes are reached through sandboxd"),
-		healthy(ConditionSandboxdReachable, r.Status, r.Reason, r.Message),
-	}
+	return conditions
 }
 
-// setReachability updates the condition and reports whether it changed. The
-// transition time moves only with the status.
-func setReachability(n *corev1.Node, r Reachability, now time.Time) bool {
+// setCondition updates a condition and reports whether anything of it changed,
+// and whether that was its status. The transition time moves only with the
+// status.
+func setCondition(n *corev1.Node, want Condition, now time.Time) (changed, turned bool) {
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
-		if c.Type != ConditionSandboxdReachable {
+		if c.Type != want.Type || (Condition{c.Type, c.Status, c.Reason, c.Message}) == want {
 			continue
 		}
-		if (Reachability{c.Status, c.Reason, c.Message}) == r {
-			return false
-		}
-		if c.Status != r.Status {
+		turned = c.Status != want.Status
+		if turned {
 			c.LastTransitionTime = metav1.NewTime(now)
 		}
-		c.Status, c.Reason, c.Message = r.Status, r.Reason, r.Message
-		return true
+		c.Status, c.Reason, c.Message = want.Status, want.Reason, want.Message
+		return true, turned
 	}
-	return false
+	return false, false
 }
 
 // keepTransitions takes over the transition time of every condition whose

@@ -52,10 +52,11 @@ type Config struct {
 	// Provider takes the Pods. It must be ready to: its claims are loaded.
 	// Required.
 	Provider Provider
-	// Recorder records the pod controller's events. Required.
+	// Recorder records the events of the pod controller and of the Node. Required.
 	Recorder record.EventRecorder
-	// Sandboxd tells how the host's sandboxd does. It must not block. Required.
-	Sandboxd func() Reachability
+	// Conditions are those that the daemon adds to the Node, of the same types
+	// every time. It must not block. Required.
+	Conditions func() []Condition
 }
 
 func (c *Config) validate() error {
@@ -67,7 +68,7 @@ func (c *Config) validate() error {
 		"pod informer":     c.Pods == nil,
 		"provider":         c.Provider == nil,
 		"event recorder":   c.Recorder == nil,
-		"sandboxd status":  c.Sandboxd == nil,
+		"conditions":       c.Conditions == nil,
 		"queue rate":       c.QueueQPS <= 0 || c.QueueBurst <= 0,
 	} {
 		if absent {

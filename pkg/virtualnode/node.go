@@ -43,7 +43,7 @@ func providerTaint() corev1.Taint {
 
 // newNode is the Node as the configuration document describes it. port is the
 // kubelet API's.
-func newNode(c *Config, port int32, r Reachability, now time.Time) *corev1.Node {
+func newNode(c *Config, port int32, own []Condition, now time.Time) *corev1.Node {
 	labels := maps.Clone(c.Labels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -67,7 +67,7 @@ func newNode(c *Config, port int32, r Reachability, now time.Time) *corev1.Node 
 		Status: corev1.NodeStatus{
 			Capacity:    capacity,
 			Allocatable: capacity.DeepCopy(),
-			Conditions:  newConditions(r, metav1.NewTime(now)),
+			Conditions:  newConditions(own, metav1.NewTime(now)),
 			Addresses:   addresses,
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{
 				KubeletEndpoint: corev1.DaemonEndpoint{Port: port},

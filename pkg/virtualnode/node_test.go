@@ -16,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-var reachable = Reachability{Status: corev1.ConditionTrue, Reason: "Answering", Message: "sandboxd answers"}
+var reachable = Condition{ConditionSandboxdReachable, corev1.ConditionTrue, "Answering", "sandboxd answers"}
+
+func alwaysReachable() []Condition { return []Condition{reachable} }
 
 func nodeConfig(change func(*Config)) *Config {
 	c := &Config{
@@ -56,7 +58,7 @@ func TestNodeLabels(t *testing.T) {
 					want[k] = v
 				}
 			}
-			got := newNode(nodeConfig(func(c *Config) { c.Labels = tc.given }), 10260, reachable, time.Now()).Labels
+			got := newNode(nodeConfig(func(c *Config) { c.Labels = tc.given }), 10260, alwaysReachable(), time.Now()).Labels
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("labels (-want +got):\n%s", diff)
 			}
@@ -75,7 +77,7 @@ func TestNodeAddresses(t *testing.T) {
 		"IPv6":  {net.ParseIP("2001:db8::7"), []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "2001:db8::7"}, hostname}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := newNode(nodeConfig(func(c *Config) { c.NodeIP = tc.ip }), 10260, reachable, time.Now()).Status.Addresses
+			got := newNode(nodeConfig(func(c *Config) { c.NodeIP = tc.ip }), 10260, alwaysReachable(), time.Now()).Status.Addresses
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("addresses (-want +got):\n%s", diff)
 			}
@@ -84,7 +86,7 @@ func TestNodeAddresses(t *testing.T) {
 }
 
 func TestNodeObject(t *testing.T) {
-	n := newNode(nodeConfig(nil), 10261, reachable, time.Unix(1_800_000_000, 0))
+	n := newNode(nodeConfig(nil), 10261, alwaysReachable(), time.Unix(1_800_000_000, 0))
 
 	wantTaints := []corev1.Taint{{Key: "virtual-kubelet.io/provider", Value: "sandboxd", Effect: corev1.TaintEffectNoSchedule}}
 	if diff := cmp.Diff(wantTaints, n.Spec.Taints); diff != "" {
@@ -139,29 +141,29 @@ func TestKubeletVersion(t *testing.T) {
 	}
 }
 
-func TestSetReachability(t *testing.T) {
+func TestSetCondition(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	later := start.Add(time.Minute)
-	down := Reachability{Status: corev1.ConditionFalse, Reason: "Unreachable", Message: "no answer"}
 	for name, tc := range map[string]struct {
-		to         Reachability
-		changed    bool
-		transition time.Time
+		to              Condition
+		changed, turned bool
+		transition      time.Time
 	}{
-		"same":                    {reachable, false, start},
-		"other status":            {down, true, later},
-		"other words, same state": {Reachability{Status: "True", Reason: "Slow", Message: "m"}, true, start},
+		"same":                    {reachable, false, false, start},
+		"other status":            {Condition{reachable.Type, corev1.ConditionFalse, "Unreachable", "no answer"}, true, true, later},
+		"other words, same state": {Condition{reachable.Type, corev1.ConditionTrue, "Slow", "m"}, true, false, start},
+		"not one of the node's":   {Condition{"Other", corev1.ConditionFalse, "r", "m"}, false, false, start},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNode(nodeConfig(nil), 1, reachable, start)
-			if got := setReachability(n, tc.to, later); got != tc.changed {
-				t.Errorf("changed = %v, want %v", got, tc.changed)
+			n := newNode(nodeConfig(nil), 1, alwaysReachable(), start)
+			if changed, turned := setCondition(n, tc.to, later); changed != tc.changed || turned != tc.turned {
+				t.Errorf("changed %v, turned %v, want %v and %v", changed, turned, tc.changed, tc.turned)
 			}
 			for _, c := range n.Status.Conditions {
 				wantTime := start
-				if c.Type == ConditionSandboxdReachable {
+				if c.Type == tc.to.Type {
 					wantTime = tc.transition
-					if (Reachability{c.Status, c.Reason, c.Message}) != tc.to {
+					if (Condition{c.Type, c.Status, c.Reason, c.Message}) != tc.to {
 						t.Errorf("condition = %+v, want %+v", c, tc.to)
 					}
 				}
@@ -175,8 +177,8 @@ func TestSetReachability(t *testing.T) {
 
 func TestKeepTransitions(t *testing.T) {
 	before, now := time.Unix(1_800_000_000, 0), time.Unix(1_800_009_000, 0)
-	published := newNode(nodeConfig(nil), 1, Reachability{Status: "False", Reason: "r", Message: "m"}, before)
-	n := newNode(nodeConfig(nil), 1, reachable, now)
+	published := newNode(nodeConfig(nil), 1, []Condition{{reachable.Type, corev1.ConditionFalse, "r", "m"}}, before)
+	n := newNode(nodeConfig(nil), 1, alwaysReachable(), now)
 	keepTransitions(n, published)
 	for _, c := range n.Status.Conditions {
 		want := before

@@ -10,11 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 )
 
-// observeInterval is how often sandboxd's state and the Node's existence are
+// observeInterval is how often the conditions and the Node's existence are
 // looked at. It is the kubelet's own cadence, and well inside the 40 seconds
 // after which the Pods of a missing Node are garbage-collected.
 const observeInterval = 10 * time.Second
@@ -22,9 +24,10 @@ const observeInterval = 10 * time.Second
 // nodeProvider implements virtual-kubelet's NodeProvider for one run of the
 // node controller.
 type nodeProvider struct {
-	status   *nodeStatus
-	sandboxd func() Reachability
-	nodes    corev1client.NodeInterface
+	status     *nodeStatus
+	conditions func() []Condition
+	recorder   record.EventRecorder
+	nodes      corev1client.NodeInterface
 	// registered is closed when the node controller takes updates.
 	registered <-chan struct{}
 }
@@ -55,10 +58,13 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 			return
 		case <-ticker.C:
 		}
-		r := p.sandboxd()
-		changed := p.status.observe(r, time.Now())
-		if changed {
-			klog.FromContext(ctx).Info("sandboxd changed state", "reachable", r.Status, "reason", r.Reason, "message", r.Message)
+		changed := false
+		for _, c := range p.conditions() {
+			news, turned := p.status.observe(c, time.Now())
+			if turned {
+				p.recordTurn(ctx, c)
+			}
+			changed = changed || news
 		}
 		// An update for a missing Node is what makes the controller notice
 		// and re-create it, a minute before it would by itself.
@@ -66,6 +72,18 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 			update(p.status.current())
 		}
 	}
+}
+
+// recordTurn tells that a condition changed its status.
+func (p *nodeProvider) recordTurn(ctx context.Context, c Condition) {
+	klog.FromContext(ctx).Info("Node condition changed", "condition", c.Type, "status", c.Status, "reason", c.Reason, "message", c.Message)
+	kind := corev1.EventTypeNormal
+	if c.Status != corev1.ConditionTrue {
+		kind = corev1.EventTypeWarning
+	}
+	// kubectl finds a node's events by this UID, as the kubelet records them.
+	name := p.status.current().Name
+	p.recorder.Event(&corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name, UID: types.UID(name)}, kind, c.Reason, c.Message)
 }
 
 // missing reports whether the API server is sure that the Node is not there.

@@ -24,9 +24,10 @@ func (s *nodeStatus) current() *corev1.Node {
 	return s.node.DeepCopy()
 }
 
-// observe records how sandboxd does and reports whether that is news.
-func (s *nodeStatus) observe(r Reachability, now time.Time) bool {
+// observe records a condition and reports what is news about it; see
+// [setCondition].
+func (s *nodeStatus) observe(c Condition, now time.Time) (changed, turned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return setReachability(s.node, r, now)
+	return setCondition(s.node, c, now)
 }

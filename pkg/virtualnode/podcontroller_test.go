@@ -27,7 +27,7 @@ func startControl(t *testing.T, client *fake.Clientset, p Provider, change func(
 		c.Pods = NewPodInformer(client, "host-1-sandboxd")
 		c.Provider = p
 		c.Recorder = &record.FakeRecorder{}
-		c.Sandboxd = func() Reachability { return reachable }
+		c.Conditions = alwaysReachable
 		if change != nil {
 			change(c)
 		}
@@ -242,7 +242,7 @@ func TestForeignNodeIsLeftAlone(t *testing.T) {
 		v, err := New(*nodeConfig(func(c *Config) {
 			c.QueueQPS, c.QueueBurst = 1, 1
 			c.Client, c.HeartbeatClient, c.Pods = client, client, NewPodInformer(client, "host-1-sandboxd")
-			c.Provider, c.Recorder, c.Sandboxd = provider, &record.FakeRecorder{}, func() Reachability { return reachable }
+			c.Provider, c.Recorder, c.Conditions = provider, &record.FakeRecorder{}, alwaysReachable
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -263,7 +263,7 @@ func TestForeignNodeIsLeftAlone(t *testing.T) {
 func TestRestartTakesUpItsOwnNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		since := time.Now().Add(-24 * time.Hour)
-		left := newNode(nodeConfig(nil), 10260, reachable, since)
+		left := newNode(nodeConfig(nil), 10260, alwaysReachable(), since)
 		left.UID, left.Spec.Taints = "node-uid", []corev1.Taint{{Key: "example.com/theirs", Effect: corev1.TaintEffectNoSchedule}}
 		client := fake.NewClientset(left)
 		v := startControl(t, client, newFakeProvider(nil), nil)

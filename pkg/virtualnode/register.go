@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 )
 
@@ -30,9 +31,10 @@ func retryDelays() wait.DelayFunc {
 
 // registration keeps the Node and its lease in the cluster.
 type registration struct {
-	status   *nodeStatus
-	client   kubernetes.Interface
-	sandboxd func() Reachability
+	status     *nodeStatus
+	client     kubernetes.Interface
+	conditions func() []Condition
+	recorder   record.EventRecorder
 	// onRegistered is called each time a node controller has registered the
 	// Node and keeps it.
 	onRegistered func()
@@ -64,7 +66,7 @@ func (r *registration) attempt(ctx context.Context) error {
 
 	nodes := r.client.CoreV1().Nodes()
 	desired := r.status.current()
-	provider := &nodeProvider{status: r.status, sandboxd: r.sandboxd, nodes: nodes}
+	provider := &nodeProvider{status: r.status, conditions: r.conditions, recorder: r.recorder, nodes: nodes}
 	controller, err := node.NewNodeController(provider, desired, nodes,
 		node.WithNodeEnableLeaseV1(r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), node.DefaultLeaseDuration),
 		node.WithNodePingTimeout(pingTimeout),

@@ -5,44 +5,52 @@ package virtualnode
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
 )
 
-// sandboxdState is a Reachability that a test changes.
-type sandboxdState struct {
-	mu sync.Mutex
-	r  Reachability
+// ownConditions are conditions that a test changes.
+type ownConditions struct {
+	mu  sync.Mutex
+	now []Condition
 }
 
-func (s *sandboxdState) get() Reachability {
+func (s *ownConditions) get() []Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.r
+	return slices.Clone(s.now)
 }
 
-func (s *sandboxdState) set(r Reachability) {
+func (s *ownConditions) set(now ...Condition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.r = r
+	s.now = now
 }
 
 // startRegistration registers the test node against client until the test ends.
-func startRegistration(t *testing.T, client *fake.Clientset, sandboxd func() Reachability) (registered func() bool) {
+func startRegistration(t *testing.T, client *fake.Clientset, conditions func() []Condition) (registered func() bool) {
+	t.Helper()
+	return startRecordedRegistration(t, client, conditions, &record.FakeRecorder{})
+}
+
+func startRecordedRegistration(t *testing.T, client *fake.Clientset, conditions func() []Condition, recorder record.EventRecorder) (registered func() bool) {
 	t.Helper()
 	node := newMilestone()
 	reg := &registration{
-		status: &nodeStatus{node: newNode(nodeConfig(nil), 10260, sandboxd(), time.Now())},
-		client: client, sandboxd: sandboxd,
+		status: &nodeStatus{node: newNode(nodeConfig(nil), 10260, conditions(), time.Now())},
+		client: client, conditions: conditions, recorder: recorder,
 		onRegistered: node.pass,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -76,7 +84,7 @@ func condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeConditi
 }
 
 func TestNodeStatusHandsOutCopies(t *testing.T) {
-	s := &nodeStatus{node: newNode(nodeConfig(nil), 10260, reachable, time.Now())}
+	s := &nodeStatus{node: newNode(nodeConfig(nil), 10260, alwaysReachable(), time.Now())}
 	mine := s.current()
 	mine.Status.Conditions[0].Status, mine.Labels["type"] = "x", "x"
 	if now := s.current(); now.Status.Conditions[0].Status == "x" || now.Labels["type"] == "x" {
@@ -87,7 +95,7 @@ func TestNodeStatusHandsOutCopies(t *testing.T) {
 func TestRegistersNodeAndLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		registered := startRegistration(t, client, func() Reachability { return reachable })
+		registered := startRegistration(t, client, alwaysReachable)
 		synctest.Wait()
 		if !registered() {
 			t.Fatal("not registered")
@@ -113,7 +121,7 @@ func TestRegistersNodeAndLease(t *testing.T) {
 func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		startRegistration(t, client, func() Reachability { return reachable })
+		startRegistration(t, client, alwaysReachable)
 		time.Sleep(5 * time.Minute)
 		for range 3 {
 			if err := client.CoreV1().Nodes().Delete(t.Context(), "host-1-sandboxd", metav1.DeleteOptions{}); err != nil {
@@ -140,7 +148,7 @@ func TestRegistrationOutlivesAnAbsentAPIServer(t *testing.T) {
 			defer mu.Unlock()
 			return down, nil, apierrors.NewServiceUnavailable("away")
 		})
-		registered := startRegistration(t, client, func() Reachability { return reachable })
+		registered := startRegistration(t, client, alwaysReachable)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if registered() {
@@ -158,18 +166,21 @@ func TestRegistrationOutlivesAnAbsentAPIServer(t *testing.T) {
 	})
 }
 
-func TestSandboxdReachableCondition(t *testing.T) {
+func TestOwnConditions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		state := &sandboxdState{r: Reachability{Status: corev1.ConditionUnknown, Reason: "NotAsked", Message: "not asked yet"}}
-		startRegistration(t, client, state.get)
+		client, events := fake.NewClientset(), record.NewFakeRecorder(10)
+		writable := Condition{ConditionClaimsTableWritable, corev1.ConditionTrue, "Written", "written"}
+		state := &ownConditions{now: []Condition{{reachable.Type, corev1.ConditionUnknown, "NotAsked", "not asked yet"}, writable}}
+		startRecordedRegistration(t, client, state.get, events)
 		synctest.Wait()
-		check := func(want Reachability) {
+		check := func() {
 			t.Helper()
 			n := getNode(t, client)
-			c := condition(n, ConditionSandboxdReachable)
-			if got := (Reachability{c.Status, c.Reason, c.Message}); got != want {
-				t.Errorf("condition = %+v, want %+v", got, want)
+			for _, want := range state.get() {
+				c := condition(n, want.Type)
+				if got := (Condition{c.Type, c.Status, c.Reason, c.Message}); got != want {
+					t.Errorf("condition = %+v, want %+v", got, want)
+				}
 			}
 			if condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
 				t.Error("the node is not Ready")
@@ -178,12 +189,32 @@ func TestSandboxdReachableCondition(t *testing.T) {
 				t.Errorf("the update was not complete: %+v", n)
 			}
 		}
-		check(state.get())
-		for _, r := range []Reachability{reachable, {corev1.ConditionFalse, "Unreachable", "no answer since 02:15"}, reachable} {
-			state.set(r)
+		check()
+		full := Condition{writable.Type, corev1.ConditionFalse, "WriteFailed", "the disk is full"}
+		for _, now := range [][]Condition{
+			{reachable, writable},
+			{{reachable.Type, corev1.ConditionFalse, "Unreachable", "no answer"}, full},
+			{{reachable.Type, corev1.ConditionFalse, "Refused", "the credential is refused"}, full},
+			{reachable, writable},
+		} {
+			state.set(now...)
 			time.Sleep(observeInterval + time.Second)
 			synctest.Wait()
-			check(r)
+			check()
+		}
+		close(events.Events)
+		var got []string
+		for e := range events.Events {
+			got = append(got, e)
+		}
+		// A new reason under the same status is published, and no event.
+		want := []string{
+			"Normal Answering sandboxd answers",
+			"Warning Unreachable no answer", "Warning WriteFailed the disk is full",
+			"Normal Answering sandboxd answers", "Normal Written written",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -191,7 +222,7 @@ func TestSandboxdReachableCondition(t *testing.T) {
 func TestIdleNodeWritesOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		startRegistration(t, client, func() Reachability { return reachable })
+		startRegistration(t, client, alwaysReachable)
 		synctest.Wait()
 		client.ClearActions()
 		time.Sleep(10*time.Minute + time.Second)
@@ -211,7 +242,7 @@ func TestIdleNodeWritesOncePerMinute(t *testing.T) {
 func TestForeignConditionsAndLabelsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		startRegistration(t, client, func() Reachability { return reachable })
+		startRegistration(t, client, alwaysReachable)
 		synctest.Wait()
 		n := getNode(t, client)
 		n.Labels["example.com/theirs"] = "yes"

@@ -69,7 +69,7 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 	if err != nil {
 		return err
 	}
-	desired := newNode(c, port, c.Sandboxd(), time.Now())
+	desired := newNode(c, port, c.Conditions(), time.Now())
 	if published != nil {
 		keepTransitions(desired, published)
 		if err := restoreTaint(ctx, nodes, published); err != nil {
@@ -95,7 +95,8 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 		r := &registration{
 			status:       &nodeStatus{node: desired},
 			client:       c.HeartbeatClient,
-			sandboxd:     c.Sandboxd,
+			conditions:   c.Conditions,
+			recorder:     c.Recorder,
 			onRegistered: v.readiness.node.pass,
 		}
 		return r.run(ctx)

@@ -29,7 +29,7 @@ func runConfig(client *fake.Clientset, change func(*Config)) Config {
 		c.Client, c.HeartbeatClient = client, client
 		c.Pods = NewPodInformer(client, c.NodeName)
 		c.Provider, c.Recorder = newFakeProvider(nil), &record.FakeRecorder{}
-		c.Sandboxd = func() Reachability { return reachable }
+		c.Conditions = alwaysReachable
 		if change != nil {
 			change(c)
 		}
@@ -147,7 +147,7 @@ func TestNewWantsACompleteConfig(t *testing.T) {
 		"pod informer":     func(c *Config) { c.Pods = nil },
 		"provider":         func(c *Config) { c.Provider = nil },
 		"event recorder":   func(c *Config) { c.Recorder = nil },
-		"sandboxd status":  func(c *Config) { c.Sandboxd = nil },
+		"conditions":       func(c *Config) { c.Conditions = nil },
 		"queue rate":       func(c *Config) { c.QueueQPS = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {

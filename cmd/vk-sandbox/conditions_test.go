@@ -1,0 +1,42 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+)
+
+func TestConditions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		got    virtualnode.Condition
+		kind   corev1.NodeConditionType
+		status corev1.ConditionStatus
+		reason string
+	}{
+		"not asked":          {sandboxdReachable(provider.Reach{}), "SandboxdReachable", corev1.ConditionUnknown, "NotAskedYet"},
+		"answers":            {sandboxdReachable(provider.Reach{Known: true}), "SandboxdReachable", corev1.ConditionTrue, "SandboxdAnswers"},
+		"no answer":          {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unreachable})), "SandboxdReachable", corev1.ConditionFalse, "SandboxdUnreachable"},
+		"credential refused": {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unauthorized})), "SandboxdReachable", corev1.ConditionFalse, "CredentialRefused"},
+		"fails":              {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unavailable})), "SandboxdReachable", corev1.ConditionFalse, "SandboxdFails"},
+		"something else":     {sandboxdReachable(failed(errors.New("x"))), "SandboxdReachable", corev1.ConditionFalse, "SandboxdFails"},
+		"table written":      {claimsTableWritable(claims.Writes{}), "ClaimsTableWritable", corev1.ConditionTrue, "TableWritten"},
+		"table not written":  {claimsTableWritable(claims.Writes{Err: errors.New("disk full")}), "ClaimsTableWritable", corev1.ConditionFalse, "WriteFailed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.got.Type != tc.kind || tc.got.Status != tc.status || tc.got.Reason != tc.reason || tc.got.Message == "" {
+				t.Errorf("condition = %+v", tc.got)
+			}
+		})
+	}
+}
+
+func failed(err error) provider.Reach { return provider.Reach{Known: true, Err: err} }
