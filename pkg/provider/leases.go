@@ -32,7 +32,7 @@ func (p *Provider) watchLeases(ctx context.Context) {
 		return
 	}
 	if err := p.table.Vouch(l.seen()); err != nil {
-		klog.FromContext(ctx).Error(err, "leases read from sandboxd are not in the claims file yet")
+		klog.FromContext(ctx).V(2).Info("leases read from sandboxd are not in the claims file yet", "err", err)
 	}
 	for _, c := range expired {
 		if gone, err := p.confirmGoneIn(ctx, l, c.ID); err == nil && gone {

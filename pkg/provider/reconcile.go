@@ -49,9 +49,13 @@ func (p *Provider) settleVanished(ctx context.Context, pod *corev1.Pod) {
 	if _, err := p.lister.Pods(pod.Namespace).Get(pod.Name); !apierrors.IsNotFound(err) {
 		return
 	}
-	klog.FromContext(ctx).Info("pod vanished without a deletion being seen")
-	if err := p.settle(ctx, t.pod); err != nil {
-		klog.FromContext(ctx).Error(err, "a vanished pod is not settled yet; trying again")
+	err := p.settle(ctx, t.pod)
+	switch {
+	case err == nil:
+		klog.FromContext(ctx).Info("settled a pod that vanished without a deletion being seen")
+	case t.waiting != err.Error():
+		p.pods.wait(podcontract.Key(pod), err.Error())
+		klog.FromContext(ctx).Error(err, "a pod that vanished is not settled yet; trying again")
 	}
 }
 

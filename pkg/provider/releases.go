@@ -45,7 +45,7 @@ const releasesAtOnce = 8
 
 func (p *Provider) releaseWithdrawn(ctx context.Context) {
 	if err := p.table.Flush(); err != nil {
-		klog.FromContext(ctx).Error(err, "the claims file is behind the table; trying again")
+		klog.FromContext(ctx).V(2).Info("the claims file is behind the table; trying again", "err", err)
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()

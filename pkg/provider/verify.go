@@ -26,7 +26,7 @@ func (p *Provider) verify(ctx context.Context) {
 			return
 		}
 		if err := p.table.Vouch(l.seen()); err != nil {
-			klog.FromContext(ctx).Error(err, "leases read from sandboxd are not in the claims file yet")
+			klog.FromContext(ctx).V(2).Info("leases read from sandboxd are not in the claims file yet", "err", err)
 		}
 		for _, c := range quarantined {
 			if gone, err := p.confirmGoneIn(ctx, l, c.ID); err == nil && gone {
@@ -90,10 +90,13 @@ func (p *Provider) serveWaitingPod(ctx context.Context, key string) {
 	case err == nil:
 		p.touch(key)
 	case errors.Is(err, errAwaitingNode):
-	case t.waiting != err.Error():
+	default:
+		p.pods.wait(key, err.Error())
+		if t.waiting == err.Error() {
+			return // told already
+		}
 		klog.FromContext(ctx).Info("pod waits for a claim", "err", err)
 		p.recordRefused(pod, err)
-		p.pods.wait(key, err.Error())
 		p.touch(key)
 	}
 }

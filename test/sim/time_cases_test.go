@@ -4,12 +4,14 @@
 package sim
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -89,4 +91,43 @@ func TestB11LeaseEnd(t *testing.T) {
 			}
 		})
 	})
+}
+
+// State is logged when it changes: an outage of hours fills no log.
+func TestLongOutageIsQuiet(t *testing.T) {
+	for name, outage := range map[string]func(w *World){
+		"sandboxd refuses its credential": func(w *World) {
+			w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionStatus, Status: 401})
+		},
+		"the disk is full": func(w *World) { w.FS.SetFault(func(faultfs.Op) error { return errDisk }) },
+		"the api is away":  func(w *World) { w.API.SetMood(Refusing) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(t *testing.T, w *World) {
+				w.run("team-red/running")
+				w.run("team-red/kept")
+				w.run("team-red/going")
+				w.API.DeletePod("team-red/kept")
+				w.Wait(time.Minute)
+				outage(w)
+				w.API.DeleteOwner("team-red/going", false)
+				w.API.DeletePod("team-red/going")
+				w.API.CreateOwner("team-red/coming")
+				w.API.CreatePod("team-red/coming", false, "86400")
+				w.Wait(5 * time.Minute)
+				told := len(w.Log.String())
+				w.Wait(2 * time.Hour)
+				lines := 0
+				for line := range strings.Lines(w.Log.String()[told:]) {
+					if strings.Contains(line, "level=INFO") || strings.Contains(line, "level=ERROR") {
+						lines++
+						t.Log(strings.TrimSpace(line))
+					}
+				}
+				if lines > 3 {
+					t.Errorf("%d lines in two hours in which nothing changed", lines)
+				}
+			})
+		})
+	}
 }
