@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -68,7 +69,11 @@ func runAll(m *testing.M) (code int, err error) {
 	if err := shared.install(ctx); err != nil {
 		return 0, errors.Join(err, errors.New(shared.describe(ctx, release)))
 	}
-	return m.Run(), nil
+	code = m.Run()
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		err = shared.checkRights(ctx)
+	}
+	return code, err
 }
 
 func newSuite() (*suite, error) {

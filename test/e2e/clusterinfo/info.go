@@ -23,7 +23,10 @@ type Info struct {
 	Kubeconfig string `json:"kubeconfig"`
 	Kubectl    string `json:"kubectl"`
 	Helm       string `json:"helm"`
-	Hosts      []Host `json:"hosts"`
+	// AuditLog is the API server's record of the requests of service accounts;
+	// empty where the cluster keeps none.
+	AuditLog string `json:"auditLog"`
+	Hosts    []Host `json:"hosts"`
 }
 
 // Host is one host of the cluster.

@@ -23,6 +23,9 @@ type Info struct {
 	Kubeconfig        string `json:"kubeconfig"`
 	Kubectl           string `json:"kubectl"`
 	Helm              string `json:"helm"`
+	// AuditLog is the API server's record of what service accounts asked for;
+	// empty where the driver keeps none.
+	AuditLog string `json:"auditLog,omitempty"`
 	// CIDR is the network that joins the hosts, and Bridge the interface that
 	// carries it; both are empty where the driver does not make them.
 	CIDR   string `json:"cidr,omitempty"`

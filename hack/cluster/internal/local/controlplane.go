@@ -20,9 +20,12 @@ func apiServerURL(own netip.Addr) string {
 // leads hosts to it.
 func apiServer(p paths, binary string, own netip.Addr, clients tlsClients) component {
 	return component{
-		name: "kube-apiserver",
+		name:   "kube-apiserver",
+		inputs: []string{p.config(auditPolicyName)},
 		argv: []string{
 			binary,
+			"--audit-policy-file=" + p.config(auditPolicyName),
+			"--audit-log-path=" + p.auditLog(),
 			"--bind-address=" + own.String(),
 			"--advertise-address=" + own.String(),
 			"--secure-port=" + strconv.Itoa(apiServerPort),

@@ -72,7 +72,7 @@ func (c *Cluster) info(o cluster.Options, version string) (*cluster.Info, error)
 		Driver: driver, KubernetesVersion: version,
 		APIServer:  apiServerURL(bridgeAddr(o.CIDR)),
 		Kubeconfig: c.paths.kubeconfig(), Kubectl: c.paths.client("kubectl"), Helm: c.paths.client("helm"),
-		CIDR: o.CIDR.String(), Bridge: bridgeName,
+		AuditLog: c.paths.auditLog(), CIDR: o.CIDR.String(), Bridge: bridgeName,
 	}
 	for n := 1; n <= o.Hosts; n++ {
 		a := hostAddress(o.CIDR, n)

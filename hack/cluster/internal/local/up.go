@@ -140,6 +140,9 @@ func (s *start) prepare(ctx context.Context) error {
 	if s.clients, err = newTLSClients(s.paths); err != nil {
 		return err
 	}
+	if err := writeAuditPolicy(s.paths); err != nil {
+		return err
+	}
 	server := apiServerURL(bridgeAddr(network))
 	for _, cert := range []string{managerCert, schedulerCert, proxyCert} {
 		if err := writeKubeconfig(s.paths, s.paths.config(cert), server, cert); err != nil {

@@ -1,0 +1,137 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// right is one verb on one resource, with its subresource.
+type right struct{ group, resource, verb string }
+
+func (r right) String() string {
+	if r.group == "" {
+		return r.verb + " " + r.resource
+	}
+	return r.verb + " " + r.resource + "." + r.group
+}
+
+// checkRights compares what the daemons were allowed with what they asked for
+// while all the tests ran: a right that nobody used is one too many, and a
+// request that was refused is one that the chart forgot.
+func (s *suite) checkRights(ctx context.Context) error {
+	if s.info.AuditLog == "" {
+		fmt.Println("NOT CHECKED: whether the daemon uses all its rights; this cluster keeps no audit log")
+		return nil
+	}
+	granted, err := s.granted(ctx)
+	if err != nil {
+		return err
+	}
+	used, refused, err := s.audited()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for r := range granted {
+		if !used[r] {
+			errs = append(errs, fmt.Errorf("the daemon may %v, and no test has seen it do so", r))
+		}
+	}
+	for r := range refused {
+		errs = append(errs, fmt.Errorf("the daemon was refused to %v", r))
+	}
+	fmt.Printf("rights: %d granted, %d used, %d refused\n", len(granted), len(used), len(refused))
+	return errors.Join(errs...)
+}
+
+// granted returns what the chart's roles allow.
+func (s *suite) granted(ctx context.Context) (map[right]bool, error) {
+	ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + release}
+	clusterRoles, err := s.client.RbacV1().ClusterRoles().List(ctx, ours)
+	if err != nil {
+		return nil, err
+	}
+	roles, err := s.client.RbacV1().Roles("").List(ctx, ours)
+	if err != nil {
+		return nil, err
+	}
+	var rules []rbacv1.PolicyRule
+	for _, role := range clusterRoles.Items {
+		rules = append(rules, role.Rules...)
+	}
+	for _, role := range roles.Items {
+		rules = append(rules, role.Rules...)
+	}
+	granted := map[right]bool{}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					granted[right{group, resource, verb}] = true
+				}
+			}
+		}
+	}
+	if len(granted) == 0 {
+		return nil, errors.New("the chart's roles were not found")
+	}
+	return granted, nil
+}
+
+// audited returns what the daemons asked for, and what of it was refused.
+func (s *suite) audited() (used, refused map[right]bool, err error) {
+	file, err := os.Open(s.info.AuditLog)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	used, refused = map[right]bool{}, map[right]bool{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			Verb      string
+			UserAgent string
+			User      struct{ Username string }
+			ObjectRef *struct{ APIGroup, Resource, Subresource string }
+			Response  struct{ Code int } `json:"responseStatus"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			return nil, nil, fmt.Errorf("read the audit log: %w", err)
+		}
+		// Tests use the account too, under their own name.
+		account := "system:serviceaccount:" + release + ":" + release
+		if event.User.Username != account || event.ObjectRef == nil || !strings.HasPrefix(event.UserAgent, "vk-sandbox/") {
+			continue
+		}
+		r := right{event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.Verb}
+		if event.ObjectRef.Subresource != "" {
+			r.resource += "/" + event.ObjectRef.Subresource
+		}
+		used[r] = true
+		switch {
+		case event.Response.Code == http.StatusForbidden:
+			refused[r] = true
+		case event.Verb == "patch" && event.Response.Code == http.StatusCreated:
+			used[right{r.group, r.resource, "create"}] = true // an apply that creates is asked for both
+		}
+	}
+	if len(used) == 0 {
+		return nil, nil, fmt.Errorf("the audit log %s has no request of the daemon", s.info.AuditLog)
+	}
+	return used, refused, lines.Err()
+}
