@@ -14,6 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
 // The tests in this file end daemons: they run alone.
@@ -103,6 +105,26 @@ func TestDaemonKilledWhilePodRuns(t *testing.T) {
 		t.Errorf("UID %s, start %s became UID %s, start %s", before.UID, before.Status.StartTime, after.UID, after.Status.StartTime)
 	}
 	f.assertOneAlive("box", id)
+}
+
+// TestTaintIsRestored: a node that lost its taint would take ordinary Pods.
+func TestTaintIsRestored(t *testing.T) {
+	node := shared.info.Hosts[0].VirtualNode()
+	if _, err := shared.kubectl(t.Context(), "taint", "node", node, podcontract.TaintKey+"-"); err != nil {
+		t.Fatal(err)
+	}
+	killDaemons(t, shared)
+	waitDaemons(t, shared)
+	eventually(t, "taint of "+node, func(ctx context.Context) error {
+		n, err := shared.client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == podcontract.TaintKey }) {
+			return fmt.Errorf("taints are %v", n.Spec.Taints)
+		}
+		return nil
+	})
 }
 
 // TestPodsLostWhileDaemonIsAway: nobody tells the daemon about these deletions.
