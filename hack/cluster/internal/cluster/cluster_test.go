@@ -47,6 +47,30 @@ func TestInfoFile(t *testing.T) {
 	}
 }
 
+// TestCheckDriver: another driver would take the cluster for gone, and leave
+// it running.
+func TestCheckDriver(t *testing.T) {
+	dir := t.TempDir()
+	if err := CheckDriver(dir, "kind"); err != nil {
+		t.Errorf("no cluster: %v", err)
+	}
+	if err := (&Info{Driver: "kind"}).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckDriver(dir, "kind"); err != nil {
+		t.Errorf("the same: %v", err)
+	}
+	if err := CheckDriver(dir, "local"); err == nil || !strings.Contains(err.Error(), "CLUSTER=kind") {
+		t.Errorf("another: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, infoFile), []byte(`{"driver":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckDriver(dir, "local"); err != nil {
+		t.Errorf("half a file: %v", err)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "sandboxd")
 	if err := os.WriteFile(program, nil, 0o755); err != nil {

@@ -79,6 +79,18 @@ func Load(dir string) (*Info, error) {
 	return info, nil
 }
 
+// CheckDriver reports whether the cluster in the state folder was started by
+// another driver, which alone can end it. A state folder that describes no
+// cluster is anyone's.
+func CheckDriver(dir, driver string) error {
+	info, err := Load(dir)
+	if err != nil || info.Driver == driver {
+		// What can not be read keeps nobody from clearing it away.
+		return nil
+	}
+	return fmt.Errorf("the cluster in %s was started with CLUSTER=%s; set that again, to use it or to end it", dir, info.Driver)
+}
+
 // Save writes the Info into a state folder; a reader sees the old or the new
 // one, never a part.
 func (i *Info) Save(dir string) error {

@@ -112,9 +112,6 @@ func (c *Cluster) running() (*cluster.Info, netip.Prefix, error) {
 	if err != nil {
 		return nil, netip.Prefix{}, err
 	}
-	if info.Driver != driver {
-		return nil, netip.Prefix{}, fmt.Errorf("the cluster in %s was started with CLUSTER=%s; set that again", c.paths.state, info.Driver)
-	}
 	network, err := netip.ParsePrefix(info.CIDR)
 	return info, network, err
 }
