@@ -122,7 +122,7 @@ func loadImage(ctx context.Context, args []string) (int, error) {
 
 func execute(ctx context.Context, args []string) (int, error) {
 	flags := flag.NewFlagSet("exec", flag.ContinueOnError)
-	host := flags.String("host", "host-1", "`name` of the host")
+	host := flags.String("host", "", "`name` of the host; the default is the first one")
 	if code, ok := parse(flags, args); !ok {
 		return code, nil
 	}
@@ -133,18 +133,36 @@ func execute(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if *host == "" {
+		if *host, err = firstHost(); err != nil {
+			return 0, err
+		}
+	}
 	return d.Exec(ctx, *host, flags.Args())
+}
+
+// firstHost returns the name of the cluster's first host.
+func firstHost() (string, error) {
+	info, err := loadInfo()
+	if err != nil {
+		return "", err
+	}
+	return info.Hosts[0].Name, nil
+}
+
+func loadInfo() (*cluster.Info, error) {
+	state, _, err := folders()
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Load(state)
 }
 
 func environment(_ context.Context, args []string) (int, error) {
 	if code, ok := noArguments(flag.NewFlagSet("env", flag.ContinueOnError), args); !ok {
 		return code, nil
 	}
-	state, _, err := folders()
-	if err != nil {
-		return 0, err
-	}
-	info, err := cluster.Load(state)
+	info, err := loadInfo()
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,7 @@
 // mount, PID and UTS namespaces, address, containerd, kubelet, kube-proxy,
 // hostPath root and sandboxd. No container engine and no image registry is
 // needed. With CLUSTER=kind in the environment, the same sub-commands drive
-// kind and Docker instead.
+// kind and Docker instead, with a cluster of its own for every state folder.
 //
 // What a running cluster consists of is written to cluster.json in the state
 // folder: $VK_SANDBOX_CLUSTER_DIR, or .cluster at the top of the repository.

@@ -29,6 +29,7 @@ const usage = `usage: cluster COMMAND [FLAGS]
 
 Environment:
   CLUSTER                 "local" (the default) or "kind"
+  KIND_NODE_IMAGE         image of the nodes of a new kind cluster; the default is kind's own choice
   VK_SANDBOX_CLUSTER_DIR  state folder; the default is .cluster in the repository
 
 Run "cluster COMMAND -h" for a command's flags.

@@ -5,22 +5,30 @@ package kind
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
-	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/image"
 )
 
-// Up creates the cluster, unless it is there with the same number of hosts.
+// Up creates the cluster, or starts what of it does not run, and returns when
+// all its nodes are Ready. The number of hosts can not change.
 func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
+	unlock, err := c.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// The folder lies in a repository that need not know of it.
 	if err := cluster.WriteFile(filepath.Join(c.State, ".gitignore"), []byte("*\n"), 0o644); err != nil {
 		return err
 	}
@@ -28,129 +36,175 @@ func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
 	if err != nil {
 		return err
 	}
-	clients, err := c.Build(ctx)
-	if err != nil {
+	title, begin := fmt.Sprintf("create the kind cluster %s", c.name()), c.create
+	if there {
+		title, begin = fmt.Sprintf("start the nodes of the kind cluster %s", c.name()), c.restart
+	}
+	up := &start{Cluster: c, options: o}
+	c.Progress.Expect(3)
+	if up.clients, err = c.Build(ctx); err != nil {
 		return err
 	}
-	c.Progress.Expect(2)
-	err = c.Progress.Step(ctx, "create the kind cluster", func(ctx context.Context) error {
-		if there {
-			_, err := c.Run(ctx, "", "kind", "export", "kubeconfig", "--name", clusterName, "--kubeconfig", c.kubeconfig())
+	for _, step := range []struct {
+		title string
+		do    func(context.Context) error
+	}{
+		{title, func(ctx context.Context) error { return begin(ctx, o.Hosts) }},
+		{"wait until every Node is Ready", up.wait},
+		{"prepare the hosts", up.finish},
+	} {
+		if err := c.Progress.Step(ctx, step.title, step.do); err != nil {
 			return err
 		}
-		_, err := c.Run(ctx, config(o.Hosts), "kind", "create", "cluster",
-			"--name", clusterName, "--kubeconfig", c.kubeconfig(), "--config", "-", "--wait", "3m")
-		return err
-	})
+	}
+	c.Progress.Printf("the cluster is up: export KUBECONFIG=%s PATH=%s:$PATH", c.kubeconfig(), filepath.Dir(up.info.Kubectl))
+	return nil
+}
+
+// create makes the cluster. What a failure or an interruption leaves is
+// deleted: nothing could be done with it.
+func (c *Cluster) create(ctx context.Context, hosts int) error {
+	args := []string{"create", "cluster", "--name", c.name(), "--kubeconfig", c.kubeconfig(), "--config", "-"}
+	if c.NodeImage != "" {
+		args = append(args, "--image", c.NodeImage)
+	}
+	_, err := c.Run(ctx, config(hosts), "kind", args...)
+	if err != nil {
+		return errors.Join(err, c.remove(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// restart starts the nodes that do not run, as after a restart of the engine.
+func (c *Cluster) restart(ctx context.Context, hosts int) error {
+	all, have, err := c.nodes(ctx)
 	if err != nil {
 		return err
 	}
-	return c.Progress.Step(ctx, "prepare the hosts", func(ctx context.Context) error { return c.finish(ctx, o, clients) })
-}
-
-// config is the kind configuration: one node, or a control plane and as many
-// workers as hosts.
-func config(hosts int) string {
-	text := "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- role: control-plane\n"
-	if hosts > 1 {
-		text += strings.Repeat("- role: worker\n", hosts)
+	if len(have) != hosts {
+		return fmt.Errorf(`the kind cluster has %d hosts, and can not change to %d; run "cluster down" first`, len(have), hosts)
 	}
-	return text
+	if _, err := c.Run(ctx, "", "docker", append([]string{"start"}, all...)...); err != nil {
+		return err
+	}
+	_, err = c.Run(ctx, "", "kind", "export", "kubeconfig", "--name", c.name(), "--kubeconfig", c.kubeconfig())
+	return err
 }
 
-// finish starts sandboxd on every node and writes down what the cluster is.
-func (c *Cluster) finish(ctx context.Context, o cluster.Options, clients map[string]string) error {
-	nodes, err := c.nodes(ctx)
+// start is one run of Up.
+type start struct {
+	*Cluster
+	options cluster.Options
+	clients map[string]string
+	info    *cluster.Info
+	hosts   []string
+}
+
+func (s *start) kubectl(ctx context.Context, args ...string) (string, error) {
+	return s.Run(ctx, "", s.info.Kubectl, append([]string{"--kubeconfig", s.info.Kubeconfig}, args...)...)
+}
+
+// wait returns when every node is Ready. It leaves out the virtual nodes of an
+// earlier run, which nobody may serve now.
+func (s *start) wait(ctx context.Context) error {
+	all, hosts, err := s.nodes(ctx)
 	if err != nil {
 		return err
 	}
-	if len(nodes) != o.Hosts {
-		return fmt.Errorf(`the kind cluster has %d hosts, not %d; run "cluster down" first`, len(nodes), o.Hosts)
-	}
-	info := &cluster.Info{Driver: driver, Kubeconfig: c.kubeconfig()}
-	if info.Kubectl, err = c.link(clients, "kubectl"); err != nil {
+	s.hosts = hosts
+	s.info = &cluster.Info{Driver: Driver, Kubeconfig: s.kubeconfig()}
+	if s.info.Kubectl, err = s.link("kubectl"); err != nil {
 		return err
 	}
-	if info.Helm, err = c.link(clients, "helm"); err != nil {
+	if s.info.Helm, err = s.link("helm"); err != nil {
 		return err
 	}
-	view := func(args ...string) (string, error) {
-		return c.Run(ctx, "", info.Kubectl, append([]string{"--kubeconfig", info.Kubeconfig}, args...)...)
+	args := []string{"wait", "--for=condition=Ready", "--timeout=20s"}
+	for _, node := range all {
+		args = append(args, "node/"+node)
 	}
-	if info.APIServer, err = view("config", "view", "-o", "jsonpath={.clusters[0].cluster.server}"); err != nil {
+	if err := s.retry(ctx, args); err != nil {
+		return fmt.Errorf(`%w ("kind export logs --name %s" collects the logs; "cluster down" clears the cluster away)`, err, s.name())
+	}
+	return nil
+}
+
+// readyTimeout is how long nodes may take until they are Ready.
+const readyTimeout = 3 * time.Minute
+
+// retry runs kubectl until it succeeds: an API server that has just begun
+// refuses even what it will allow.
+func (s *start) retry(ctx context.Context, args []string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	var last error
+	for {
+		_, err := s.kubectl(ctx, args...)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), last)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// finish starts sandboxd on every host and writes down what the cluster is.
+func (s *start) finish(ctx context.Context) (err error) {
+	if s.info.APIServer, err = s.kubectl(ctx, "config", "view", "-o", "jsonpath={.clusters[0].cluster.server}"); err != nil {
 		return err
 	}
-	if info.KubernetesVersion, err = view("get", "nodes", "-o", "jsonpath={.items[0].status.nodeInfo.kubeletVersion}"); err != nil {
+	if s.info.KubernetesVersion, err = s.kubectl(ctx, "get", "node", s.hosts[0], "-o", "jsonpath={.status.nodeInfo.kubeletVersion}"); err != nil {
 		return err
 	}
-	for _, name := range nodes {
-		ip, err := c.Run(ctx, "", "docker", "inspect", "-f", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", name)
-		if err != nil {
+	if err := s.ensureToken(); err != nil {
+		return err
+	}
+	s.info.Hosts = make([]cluster.Host, len(s.hosts))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, name := range s.hosts {
+		group.Go(func() (err error) {
+			s.info.Hosts[i], err = s.host(ctx, name)
 			return err
-		}
-		h := cluster.Host{Name: name, IP: strings.TrimSpace(ip)}
-		if o.SandboxdBinary != "" {
-			if err := c.startSandboxd(ctx, &h, o.SandboxdBinary); err != nil {
-				return fmt.Errorf("start sandboxd on %s: %w", name, err)
-			}
-		}
-		info.Hosts = append(info.Hosts, h)
+		})
 	}
-	return info.Save(c.State)
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.info.Save(s.State)
+}
+
+// host prepares a host, and returns what it is.
+func (s *start) host(ctx context.Context, name string) (cluster.Host, error) {
+	h := cluster.Host{Name: name}
+	output, err := s.Run(ctx, "", "docker", "inspect", "-f", "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}", name)
+	if err != nil {
+		return h, err
+	}
+	addresses := strings.Fields(output)
+	if len(addresses) == 0 {
+		return h, fmt.Errorf("the node %s has no address", name)
+	}
+	h.IP = addresses[0]
+	if err := s.ensureSandboxd(ctx, &h, s.options.SandboxdBinary); err != nil {
+		return h, fmt.Errorf("start sandboxd on %s: %w", name, err)
+	}
+	return h, nil
 }
 
 // link puts a program for users into the state folder.
-func (c *Cluster) link(files map[string]string, name string) (string, error) {
-	link := filepath.Join(c.State, "bin", name)
+func (s *start) link(name string) (string, error) {
+	link := filepath.Join(s.State, "bin", name)
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 		return "", err
 	}
 	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	return link, os.Symlink(files[name], link)
-}
-
-func (c *Cluster) tokenFile() string { return filepath.Join(c.State, "sandboxd-token") }
-
-// startSandboxd starts sandboxd in a node's container, in place of one that an
-// earlier call started.
-func (c *Cluster) startSandboxd(ctx context.Context, h *cluster.Host, binary string) error {
-	if _, err := os.Stat(c.tokenFile()); errors.Is(err, os.ErrNotExist) {
-		if err := cluster.WriteFile(c.tokenFile(), []byte(rand.Text()+"\n"), 0o600); err != nil {
-			return err
-		}
-	}
-	h.SandboxdAddr, h.SandboxdControlURL, h.SandboxdTokenFile = h.IP+":7777", "http://"+h.IP+":7778", c.tokenFile()
-	const program, token, service = "/usr/local/bin/sandboxd", "/etc/sandboxd-token", "sandboxd"
-	for _, args := range [][]string{
-		{"exec", h.Name, "sh", "-c", "systemctl stop " + service + " 2>/dev/null || true"},
-		{"cp", binary, h.Name + ":" + program},
-		{"cp", c.tokenFile(), h.Name + ":" + token},
-		{"exec", h.Name, "systemd-run", "--unit=" + service, "--collect", program,
-			"--listen", "127.0.0.1:7777", "--control-listen", h.IP + ":7778", "--advertise-addr", h.SandboxdAddr,
-			"--token-file", token, "--state-dir", "/var/lib/sandboxd"},
-	} {
-		if _, err := c.Run(ctx, "", "docker", args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// LoadImage makes an image and gives it to every node.
-func (c *Cluster) LoadImage(ctx context.Context, spec image.Spec) error {
-	if err := c.check(ctx); err != nil {
-		return err
-	}
-	archive := filepath.Join(c.State, "image.tar")
-	defer os.Remove(archive)
-	c.Progress.Expect(1)
-	return c.Progress.Step(ctx, "make and load image "+spec.Name, func(ctx context.Context) error {
-		if err := image.Write(spec, archive); err != nil {
-			return err
-		}
-		_, err := c.Run(ctx, "", "kind", "load", "image-archive", archive, "--name", clusterName)
-		return err
-	})
+	return link, os.Symlink(s.clients[name], link)
 }
