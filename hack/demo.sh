@@ -76,19 +76,26 @@ fail() {
 }
 
 # owned_pod prints examples/pod.yaml as the Sandbox's Pod: what the agent-sandbox
-# controller would create, which does not run here.
+# controller would create, which does not run here. A VM can be adopted on its
+# own host only, so with more than one the Pod names its virtual node.
 owned_pod() {
   local uid
   uid="$(kubectl get sandbox "${pod}" --output=jsonpath='{.metadata.uid}')"
   kubectl create --filename=examples/pod.yaml --dry-run=client --output=json |
     kubectl patch --local --filename=- --type=merge --output=json --patch='{"metadata": {"ownerReferences": [{
-      "apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "name": "'"${pod}"'", "uid": "'"${uid}"'", "controller": true}]}}'
+      "apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "name": "'"${pod}"'", "uid": "'"${uid}"'", "controller": true}]},
+      "spec": {"nodeSelector": {"kubernetes.io/hostname": "'"${node}"'"}}}'
 }
 
 apply_owned_pod() {
-  printf '%s$ kubectl apply --filename=examples/pod.yaml   # with the Sandbox as its owner%s\n' "${blue}" "${plain}"
+  printf '%s$ kubectl apply --filename=examples/pod.yaml   # with the Sandbox as its owner, on %s%s\n' "${blue}" "${node}" "${plain}"
   owned_pod | kubectl apply --filename=-
   kubectl wait --for=condition=Ready "pod/${pod}" --timeout=60s >/dev/null
+}
+
+# of_host prints what the cluster's description says of its first host.
+of_host() {
+  sed -n 's/.*"'"$1"'": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1
 }
 
 claim_id() {
@@ -116,7 +123,7 @@ explain "Build the programs"
 make --no-print-directory build
 started="$(date --utc +%Y-%m-%dT%H:%M:%S.%NZ)"
 
-explain "Start a real Kubernetes on this machine, with one host and a simulated sandboxd on it"
+explain "Start a real Kubernetes on this machine, with a simulated sandboxd on each host"
 bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
 eval "$(bin/cluster env)"
 cluster_up=yes
@@ -128,18 +135,19 @@ kubectl wait --for=condition=Established crd/sandboxes.agents.x-k8s.io --timeout
 kubectl delete sandbox,pod "${pod}" --ignore-not-found
 
 explain "Install the chart: one daemon per host, with sandboxd's token from a Secret"
-token_file="$(sed -n 's/.*"sandboxdTokenFile": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1)"
+token_file="$(of_host sandboxdTokenFile)"
 kubectl create namespace "${namespace}" --dry-run=client --output=json | kubectl apply --filename=-
 show kubectl label namespace "${namespace}" pod-security.kubernetes.io/enforce=privileged --overwrite
 kubectl --namespace="${namespace}" create secret generic sandboxd-token --from-file=token="${token_file}" \
   --dry-run=client --output=json | kubectl apply --filename=-
-show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namespace}" --hide-notes \
+# The chart's CRDs outlive a release; this one takes over those of another, as the tests' is.
+show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namespace}" --hide-notes --take-ownership \
   --set=sandboxd.existingSecret.name=sandboxd-token \
   --set=image.repository="${image%:*}" --set=image.tag="${image#*:}"
 show kubectl --namespace="${namespace}" rollout status "${daemonset}" --timeout=90s
 
 explain "The host's virtual node: a label that sandbox Pods select, and a taint that keeps all others away"
-node="$(kubectl get nodes --selector='type!=virtual-kubelet' --output=jsonpath='{.items[0].metadata.name}')-sandboxd"
+node="$(of_host name)-sandboxd"
 # A rollout counts as done before the DaemonSet has been looked at.
 kubectl wait --for=create "node/${node}" --timeout=60s >/dev/null
 kubectl wait --for=condition=Ready "node/${node}" --timeout=60s >/dev/null
