@@ -35,7 +35,9 @@ down() {
   fi
   if ((code != 0)); then
     bin/cluster status || true
-    echo "the logs of the cluster's components are kept in ${state}/logs"
+    if [[ -d "${state}/logs" ]]; then
+      echo "the logs of the cluster's components are kept in ${state}/logs"
+    fi
   fi
   bin/cluster down || code=1
   exit "${code}"
