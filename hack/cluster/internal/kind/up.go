@@ -87,8 +87,10 @@ func (c *Cluster) restart(ctx context.Context, hosts int) error {
 	if _, err := c.Run(ctx, "", "docker", append([]string{"start"}, all...)...); err != nil {
 		return err
 	}
-	_, err = c.Run(ctx, "", "kind", "export", "kubeconfig", "--name", c.name(), "--kubeconfig", c.kubeconfig())
-	return err
+	if _, err := c.Run(ctx, "", "kind", "export", "kubeconfig", "--name", c.name(), "--kubeconfig", c.kubeconfig()); err != nil {
+		return fmt.Errorf(`the kind cluster is incomplete; run "cluster down" first: %w`, err)
+	}
+	return nil
 }
 
 // start is one run of Up.

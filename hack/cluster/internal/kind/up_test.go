@@ -78,6 +78,17 @@ func TestUpTwice(t *testing.T) {
 	}
 }
 
+// TestHalfACluster: a creation that was killed leaves nodes without a cluster.
+func TestHalfACluster(t *testing.T) {
+	m := twoHosts()
+	c := newCluster(t, m)
+	m.answers["kind get clusters"] = c.name()
+	m.fails["kind export kubeconfig"] = 1
+	if err := c.Up(t.Context(), cluster.Options{Hosts: 2}); err == nil || !strings.Contains(err.Error(), "cluster down") {
+		t.Errorf("Up: %v", err)
+	}
+}
+
 func TestFailedCreationIsDeleted(t *testing.T) {
 	m := twoHosts()
 	m.fails["kind create"] = 1
