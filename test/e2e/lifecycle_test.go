@@ -6,6 +6,8 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -82,21 +84,24 @@ func TestEveryHost(t *testing.T) {
 	}
 }
 
-// scheduled checks that the real scheduler bound the Pod.
+// scheduled checks that the real scheduler bound the Pod. Its event can come
+// after the Pod runs: nobody waits for it.
 func (f *fixture) scheduled(name string) {
 	f.t.Helper()
-	events, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{
-		FieldSelector: "involvedObject.name=" + name + ",reason=Scheduled",
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	for _, e := range events.Items {
-		if e.Source.Component == corev1.DefaultSchedulerName || e.ReportingController == corev1.DefaultSchedulerName {
-			return
+	eventually(f.t, "the scheduler's event", func(ctx context.Context) error {
+		events, err := f.client.CoreV1().Events(f.namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.name=" + name + ",reason=Scheduled",
+		})
+		if err != nil {
+			return err
 		}
-	}
-	f.t.Errorf("no event of %s about the Pod: %v", corev1.DefaultSchedulerName, events.Items)
+		for _, e := range events.Items {
+			if e.Source.Component == corev1.DefaultSchedulerName || e.ReportingController == corev1.DefaultSchedulerName {
+				return nil
+			}
+		}
+		return fmt.Errorf("no event of %s about the Pod: %v", corev1.DefaultSchedulerName, events.Items)
+	})
 }
 
 func TestPodDeletedWhileSandboxLives(t *testing.T) {
