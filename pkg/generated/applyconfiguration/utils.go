@@ -6,8 +6,10 @@
 package applyconfiguration
 
 import (
+	v1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	v1beta1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
 	internal "github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/internal"
+	sandboxv1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
 	sandboxv1beta1 "github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,7 +20,19 @@ import (
 // apply configuration type exists for the given GroupVersionKind.
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
-	// Group=sandbox.cocoonstack.io, Version=v1beta1
+	// Group=sandbox.cocoonstack.io, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("ClaimCounts"):
+		return &sandboxv1alpha1.ClaimCountsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ClaimOwner"):
+		return &sandboxv1alpha1.ClaimOwnerApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeClaim"):
+		return &sandboxv1alpha1.NodeClaimApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeClaimStatus"):
+		return &sandboxv1alpha1.NodeClaimStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeClaimStatusStatus"):
+		return &sandboxv1alpha1.NodeClaimStatusStatusApplyConfiguration{}
+
+		// Group=sandbox.cocoonstack.io, Version=v1beta1
 	case v1beta1.SchemeGroupVersion.WithKind("NodeEntry"):
 		return &sandboxv1beta1.NodeEntryApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("NodeInventory"):

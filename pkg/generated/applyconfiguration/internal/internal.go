@@ -26,6 +26,134 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimCounts
+  map:
+    fields:
+    - name: attention
+      type:
+        scalar: numeric
+      default: 0
+    - name: bound
+      type:
+        scalar: numeric
+      default: 0
+    - name: preserved
+      type:
+        scalar: numeric
+      default: 0
+    - name: quarantined
+      type:
+        scalar: numeric
+      default: 0
+    - name: releasing
+      type:
+        scalar: numeric
+      default: 0
+    - name: tentative
+      type:
+        scalar: numeric
+      default: 0
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimOwner
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+      default: ""
+    - name: kind
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: uid
+      type:
+        scalar: string
+      default: ""
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.NodeClaim
+  map:
+    fields:
+    - name: address
+      type:
+        scalar: string
+    - name: claimedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: deadline
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: id
+      type:
+        scalar: string
+      default: ""
+    - name: owner
+      type:
+        namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimOwner
+    - name: pod
+      type:
+        scalar: string
+      default: ""
+    - name: podUID
+      type:
+        scalar: string
+    - name: state
+      type:
+        scalar: string
+      default: ""
+    - name: waitingFor
+      type:
+        scalar: string
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.NodeClaimStatus
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+      default: {}
+    - name: status
+      type:
+        namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.NodeClaimStatusStatus
+      default: {}
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.NodeClaimStatusStatus
+  map:
+    fields:
+    - name: claims
+      type:
+        list:
+          elementType:
+            namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.NodeClaim
+          elementRelationship: atomic
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: counts
+      type:
+        namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimCounts
+    - name: lastPublishedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastVerifiedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastWrittenTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: truncatedCount
+      type:
+        scalar: numeric
 - name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.NodeEntry
   map:
     fields:
@@ -115,6 +243,31 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: template
+      type:
+        scalar: string
+      default: ""
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+  map:
+    fields:
+    - name: lastTransitionTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: message
+      type:
+        scalar: string
+      default: ""
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: reason
+      type:
+        scalar: string
+      default: ""
+    - name: status
+      type:
+        scalar: string
+      default: ""
+    - name: type
       type:
         scalar: string
       default: ""

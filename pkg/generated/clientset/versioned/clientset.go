@@ -9,6 +9,7 @@ import (
 	fmt "fmt"
 	http "net/http"
 
+	sandboxv1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1alpha1"
 	sandboxv1beta1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1beta1"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
@@ -17,13 +18,20 @@ import (
 
 type Interface interface {
 	Discovery() discovery.DiscoveryInterfaces
+	SandboxV1alpha1() sandboxv1alpha1.SandboxV1alpha1Interface
 	SandboxV1beta1() sandboxv1beta1.SandboxV1beta1Interface
 }
 
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
-	sandboxV1beta1 *sandboxv1beta1.SandboxV1beta1Client
+	sandboxV1alpha1 *sandboxv1alpha1.SandboxV1alpha1Client
+	sandboxV1beta1  *sandboxv1beta1.SandboxV1beta1Client
+}
+
+// SandboxV1alpha1 retrieves the SandboxV1alpha1Client
+func (c *Clientset) SandboxV1alpha1() sandboxv1alpha1.SandboxV1alpha1Interface {
+	return c.sandboxV1alpha1
 }
 
 // SandboxV1beta1 retrieves the SandboxV1beta1Client
@@ -75,6 +83,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 
 	var cs Clientset
 	var err error
+	cs.sandboxV1alpha1, err = sandboxv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 	cs.sandboxV1beta1, err = sandboxv1beta1.NewForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
 		return nil, err
@@ -100,6 +112,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 // New creates a new Clientset for the given RESTClient.
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
+	cs.sandboxV1alpha1 = sandboxv1alpha1.New(c)
 	cs.sandboxV1beta1 = sandboxv1beta1.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)

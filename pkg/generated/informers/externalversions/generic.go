@@ -8,6 +8,7 @@ package externalversions
 import (
 	fmt "fmt"
 
+	v1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	v1beta1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
@@ -39,7 +40,11 @@ func (f *genericInformer) Lister() cache.GenericLister {
 // TODO extend this to unknown resources with a client pool
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
 	switch resource {
-	// Group=sandbox.cocoonstack.io, Version=v1beta1
+	// Group=sandbox.cocoonstack.io, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithResource("nodeclaimstatuses"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Sandbox().V1alpha1().NodeClaimStatuses().Informer()}, nil
+
+		// Group=sandbox.cocoonstack.io, Version=v1beta1
 	case v1beta1.SchemeGroupVersion.WithResource("nodeinventories"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Sandbox().V1beta1().NodeInventories().Informer()}, nil
 

@@ -8,6 +8,8 @@ package fake
 import (
 	applyconfiguration "github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration"
 	clientset "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned"
+	sandboxv1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1alpha1"
+	fakesandboxv1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1alpha1/fake"
 	sandboxv1beta1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1beta1"
 	fakesandboxv1beta1 "github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/typed/sandbox/v1beta1/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -122,6 +124,11 @@ var (
 	_ clientset.Interface = &Clientset{}
 	_ testing.FakeClient  = &Clientset{}
 )
+
+// SandboxV1alpha1 retrieves the SandboxV1alpha1Client
+func (c *Clientset) SandboxV1alpha1() sandboxv1alpha1.SandboxV1alpha1Interface {
+	return &fakesandboxv1alpha1.FakeSandboxV1alpha1{Fake: &c.Fake}
+}
 
 // SandboxV1beta1 retrieves the SandboxV1beta1Client
 func (c *Clientset) SandboxV1beta1() sandboxv1beta1.SandboxV1beta1Interface {

@@ -6,6 +6,7 @@
 package fake
 
 import (
+	sandboxv1alpha1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	sandboxv1beta1 "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
@@ -18,6 +19,7 @@ var scheme = runtime.NewScheme()
 var codecs = serializer.NewCodecFactory(scheme)
 
 var localSchemeBuilder = runtime.SchemeBuilder{
+	sandboxv1alpha1.AddToScheme,
 	sandboxv1beta1.AddToScheme,
 }
 
