@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -49,11 +50,11 @@ type Collector struct {
 func (c Collector) Collect(ctx context.Context) (Snapshot, error) {
 	rows, err := c.Sandboxd.List(ctx)
 	if err != nil {
-		return Snapshot{}, failed(stepList, err)
+		return Snapshot{}, nodeobject.Failed("list the node's sandboxes", err, "")
 	}
 	info, err := c.Sandboxd.Info(ctx)
 	if err != nil {
-		return Snapshot{}, failed(stepInfo, err)
+		return Snapshot{}, nodeobject.Failed("read the node's pools", err, "")
 	}
 	// The table is read after the index: a claim that was made in between is
 	// then without its row, not a row without its address.

@@ -4,10 +4,10 @@
 package inventory
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 )
 
 // MaxBytes is the size of the largest NodeInventory this package applies, as
@@ -33,26 +33,19 @@ func newDocument(inventory *v1beta1.NodeInventoryApplyConfiguration, s Snapshot,
 		Pools:                           s.Pools,
 		Entries:                         []*v1beta1.NodeEntryApplyConfiguration{},
 	}
-	rest, err := json.Marshal(d)
+	size, err := nodeobject.Size(d)
 	if err != nil {
 		return document{}, fmt.Errorf("encode the inventory: %w", err)
 	}
-	size := len(rest)
 	if size > limit {
 		return document{}, fmt.Errorf("without its entries the inventory has %d bytes and the limit is %d: give sandboxd fewer pools", size, limit)
 	}
-	for i, e := range s.Entries {
-		b, err := json.Marshal(e)
-		if err != nil {
-			return document{}, fmt.Errorf("encode the entry of sandbox %s: %w", *e.ID, err)
-		}
-		if i > 0 {
-			size += len(",")
-		}
-		if size += len(b); size > limit {
-			break
-		}
-		d.Entries = s.Entries[:i+1]
+	n, err := nodeobject.Fit(size, s.Entries, limit)
+	if err != nil {
+		return document{}, fmt.Errorf("fit the entries: %w", err)
+	}
+	if n > 0 {
+		d.Entries = s.Entries[:n]
 	}
 	return d, nil
 }

@@ -4,10 +4,11 @@
 package inventory
 
 import (
-	"errors"
 	"time"
 
 	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 )
 
 // state remembers what was logged last, so that only a change is logged.
@@ -42,10 +43,7 @@ func (s *state) report(logger klog.Logger, now time.Time, p publication, err err
 }
 
 func (s *state) reportFailure(logger klog.Logger, now time.Time, err error) {
-	kind := err.Error()
-	if f := (*failure)(nil); errors.As(err, &f) {
-		kind = f.kind()
-	}
+	kind := nodeobject.Kind(err)
 	if s.failing == "" {
 		s.since = now
 	}
