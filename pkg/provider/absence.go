@@ -34,6 +34,7 @@ func (p *Provider) list(ctx context.Context) (listing, error) {
 		p.absences.forgetAll()
 		return nil, err
 	}
+	p.listed.set(time.Now())
 	l := make(listing, len(all))
 	for _, s := range all {
 		l[s.ID] = s

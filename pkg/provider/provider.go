@@ -76,6 +76,9 @@ type Provider struct {
 	capacity capacityGate
 	rechecks rechecks
 	reach    reachability
+	// What only [Provider.WaitingFor] and [Provider.Verified] ask for.
+	unreleased unreleased
+	listed     moment
 
 	// changed has the keys of Pods whose status is to be published.
 	changed workqueue.TypedInterface[string]

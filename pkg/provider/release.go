@@ -19,6 +19,7 @@ import (
 // is not sure yet: a 404 is also the answer to a wrong token.
 func (p *Provider) destroy(ctx context.Context, c claims.Claim) (gone bool, err error) {
 	ctx = context.WithoutCancel(ctx)
+	defer func() { p.unreleased.note(c.ID, gone, err) }()
 	err = p.sandboxd.Release(ctx, c.ID, c.Token)
 	if err == nil {
 		return true, nil
@@ -46,6 +47,7 @@ func (p *Provider) destroy(ctx context.Context, c claims.Claim) (gone bool, err 
 func (p *Provider) forget(ctx context.Context, c claims.Claim) {
 	p.absences.forget(c.ID)
 	p.rechecks.forget(c.Key)
+	p.unreleased.forget(c.ID)
 	if err := p.table.Forget(c.Key, c.ID); err != nil {
 		klog.FromContext(ctx).Error(err, "a released claim is still in the claims file; it is written again later", "claim", c.ID)
 	}

@@ -1,0 +1,112 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// WaitingFor says what has to happen for the claim to go on, as far as this
+// provider knows; empty when there is nothing to wait for. It is made of
+// constant texts: no answer of a peer is quoted in it. It never blocks.
+func (p *Provider) WaitingFor(c claims.Claim) string {
+	if why, ok := p.unreleased.why(c.ID); ok {
+		return "sandboxd to confirm the release: " + why
+	}
+	switch c.State {
+	case claims.Tentative:
+		return "the claims file to take it; if that fails it is given back"
+	case claims.Quarantined:
+		return "sandboxd to say whether it still has the sandbox"
+	case claims.Releasing:
+		return "sandboxd to confirm the release"
+	}
+	switch {
+	case !c.Durable:
+		return "the claims file to take its latest change"
+	case c.Expired(time.Now()):
+		return "sandboxd to say whether the lease has ended"
+	case c.State == claims.Preserved:
+		text := "a new Pod, or the end of its owner"
+		if reason := p.rechecks.reason(c); reason != "" {
+			text += ": " + reason
+		}
+		return text
+	default:
+		// The Pod may have vanished; the verdict over its owner says so.
+		return p.rechecks.reason(c)
+	}
+}
+
+// Verified is when sandboxd last listed its whole index, which is what claims
+// are verified against; zero before the first time. It never blocks.
+func (p *Provider) Verified() time.Time { return p.listed.get() }
+
+// reason is the latest verdict that kept the claim, or empty.
+func (r *rechecks) reason(c claims.Claim) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := r.next[c.Key]; last.id == c.ID && c.State != claims.Tentative {
+		return last.reason
+	}
+	return ""
+}
+
+// unreleased remembers why a release is not confirmed, by sandbox id. The zero
+// value is ready.
+type unreleased struct {
+	mu   sync.Mutex
+	last map[string]string
+}
+
+// note records the outcome of a release that was tried.
+func (u *unreleased) note(id string, gone bool, err error) {
+	why := "it is not listed just now, which is not sure yet"
+	switch class := sandboxd.ClassOf(err); {
+	case gone:
+		u.forget(id)
+		return
+	case class != "":
+		why = string(class)
+	case err != nil:
+		why = "the call failed"
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last == nil {
+		u.last = map[string]string{}
+	}
+	u.last[id] = why
+}
+
+func (u *unreleased) why(id string) (string, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	why, ok := u.last[id]
+	return why, ok
+}
+
+func (u *unreleased) forget(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.last, id)
+}
+
+// moment is a time that is set and read side by side. The zero value is the
+// zero time.
+type moment struct{ at atomic.Pointer[time.Time] }
+
+func (m *moment) set(at time.Time) { m.at.Store(&at) }
+
+func (m *moment) get() time.Time {
+	if at := m.at.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
