@@ -1,0 +1,75 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+// Table is what is read of the claims table.
+type Table interface {
+	// List returns the claims under Pod keys, Releasing those withdrawn.
+	List() []claims.Claim
+	Releasing() []claims.Claim
+	// Writes says how its writes went.
+	Writes() claims.Writes
+	// Changes receives a value after the table has changed.
+	Changes() <-chan struct{}
+}
+
+// Provider knows of claims what the table does not. Its texts are constant, or
+// made of constant parts.
+type Provider interface {
+	// WaitingFor says what has to happen for the claim to go on, or nothing.
+	WaitingFor(claims.Claim) string
+	// Verified is when sandboxd last listed its whole index; zero for never.
+	Verified() time.Time
+}
+
+// Reachability is whether sandboxd answers, in the words of a condition. Its
+// texts change only when the state does.
+type Reachability struct {
+	Status          metav1.ConditionStatus
+	Reason, Message string
+}
+
+// Collector reads the node, in memory only.
+type Collector struct {
+	Table    Table
+	Provider Provider
+	Sandboxd func() Reachability
+}
+
+// Collect returns the node's claims and conditions. The conditions have no
+// transition times, and the time of publication is not set.
+func (c Collector) Collect() api.NodeClaimStatusStatus {
+	s := Summarize(c.rows())
+	writes := c.Table.Writes()
+	s.Conditions = conditions(writes.Err, *s.Counts, c.Sandboxd())
+	s.LastWrittenTime = timeOf(writes.Last)
+	s.LastVerifiedTime = timeOf(c.Provider.Verified())
+	return s
+}
+
+// rows reads the withdrawn claims last, so that one that is withdrawn meanwhile
+// is seen twice rather than not at all; the later sight counts.
+func (c Collector) rows() []api.NodeClaim {
+	byID := map[string]claims.Claim{}
+	for _, claim := range c.Table.List() {
+		byID[claim.ID] = claim
+	}
+	for _, claim := range c.Table.Releasing() {
+		byID[claim.ID] = claim
+	}
+	rows := make([]api.NodeClaim, 0, len(byID))
+	for _, claim := range byID {
+		rows = append(rows, Redact(claim, c.Provider.WaitingFor(claim)))
+	}
+	return rows
+}

@@ -1,0 +1,57 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"fmt"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+)
+
+const (
+	// MaxBytes is the size of the largest NodeClaimStatus this package applies, as
+	// JSON. etcd takes 1.5 MiB by default; others may add 256 KiB of annotations,
+	// and the record of field owners, which does not grow with the rows, comes on
+	// top.
+	MaxBytes = 1 << 20
+	// maxRows is how many rows the schema takes.
+	maxRows = 10000
+)
+
+// document is what is applied to the status. Its list of claims is written even
+// when it is empty: one left out of an apply would stay as someone else wrote it.
+type document struct {
+	*v1alpha1.NodeClaimStatusApplyConfiguration
+	Status statusDocument `json:"status"`
+}
+
+type statusDocument struct {
+	api.NodeClaimStatusStatus
+	Claims []api.NodeClaim `json:"claims"`
+}
+
+// newDocument returns the object with as many of the status's claims, from the
+// first on, as leave it within limit bytes.
+func newDocument(object *v1alpha1.NodeClaimStatusApplyConfiguration, status api.NodeClaimStatusStatus, limit int) (document, error) {
+	rows, all := status.Claims, int64(len(status.Claims))
+	status.Claims, status.TruncatedCount = nil, &all
+	d := document{object, statusDocument{status, []api.NodeClaim{}}}
+	size, err := nodeobject.Size(d)
+	if err != nil {
+		return document{}, fmt.Errorf("encode the status: %w", err)
+	}
+	n, err := nodeobject.Fit(size, rows, limit)
+	if err != nil {
+		return document{}, fmt.Errorf("fit the claims: %w", err)
+	}
+	n = min(n, maxRows)
+	truncated := all - int64(n)
+	d.Status.TruncatedCount = &truncated
+	if n > 0 {
+		d.Status.Claims = rows[:n]
+	}
+	return d, nil
+}

@@ -1,0 +1,135 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+)
+
+// resource is what hints say about a claim status.
+var resource = nodeobject.Resource{
+	Kind: "NodeClaimStatus", Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: "it off with --claim-status-interval=0",
+}
+
+// publication is what one cycle published.
+type publication struct {
+	rows      int
+	truncated int64
+	// repaired is true when someone else had changed or deleted the object.
+	repaired bool
+}
+
+// publish runs one cycle. It returns nil when nothing has changed since what was
+// published last.
+func (p *Publisher) publish(ctx context.Context) (*publication, error) {
+	if err := p.recall(ctx); err != nil {
+		return nil, nodeobject.Failed("read the claim status", err, "")
+	}
+	status := p.collector.Collect()
+	keepTransitions(status.Conditions, p.record.conditions, *timeOf(time.Now()))
+	d, err := newDocument(v1alpha1.NodeClaimStatus(p.config.NodeName), status, MaxBytes)
+	if err != nil {
+		return nil, nodeobject.Failed("build the claim status", err, "")
+	}
+	if !p.record.changed(d.Status) {
+		return nil, nil
+	}
+	// Any recent copy will do, so the API server may answer from its cache. A
+	// copy from before a re-creation is made good when the object is collected.
+	node, err := p.config.Nodes.Get(ctx, p.config.NodeName, metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil {
+		return nil, nodeobject.NodeFailure(err)
+	}
+	d.WithOwnerReferences(nodeobject.Owner(node))
+	d.Status.LastPublishedTime = timeOf(time.Now())
+	known := p.record.stored != nil
+	err = p.apply(ctx, node, d)
+	if known && apierrors.IsNotFound(err) {
+		// It was deleted, and the watch has not told yet.
+		p.record.stored = nil
+		err = p.apply(ctx, node, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	done := &publication{rows: len(d.Status.Claims), truncated: *d.Status.TruncatedCount, repaired: p.record.stale}
+	p.record.published(d.Status)
+	return done, nil
+}
+
+// recall reads, once, what an earlier run has left, for the transition times of
+// its conditions.
+func (p *Publisher) recall(ctx context.Context) error {
+	if p.record.recalled {
+		return nil
+	}
+	// Without the object, or the CRD, the apply tells which it is.
+	left, err := p.config.Client.Get(ctx, p.config.NodeName, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		p.record.conditions = left.Status.Conditions
+	case !apierrors.IsNotFound(err):
+		return err
+	}
+	p.record.recalled = true
+	return nil
+}
+
+// apply writes the object, if it is new or has another owner, and its status:
+// an API server takes the status by itself only.
+func (p *Publisher) apply(ctx context.Context, node *corev1.Node, d document) error {
+	if !ownedBy(p.record.stored, node.UID) {
+		stored, err := p.patch(ctx, d.NodeClaimStatusApplyConfiguration)
+		if err != nil {
+			return resource.ApplyFailure("apply the claim status object", err)
+		}
+		p.record.stored = stored
+	}
+	stored, err := p.patch(ctx, d, "status")
+	if err != nil {
+		return resource.ApplyFailure("apply the claim status", err)
+	}
+	p.record.stored = stored
+	return nil
+}
+
+func (p *Publisher) patch(ctx context.Context, object any, subresources ...string) (*api.NodeClaimStatus, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return p.config.Client.Patch(ctx, p.config.NodeName, types.ApplyPatchType, data, nodeobject.PatchOptions(), subresources...)
+}
+
+func ownedBy(object *api.NodeClaimStatus, uid types.UID) bool {
+	if object == nil {
+		return false
+	}
+	for _, owner := range object.OwnerReferences {
+		if owner.UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether nothing has changed but the times that do not count.
+func same(a, b statusDocument) bool {
+	for _, s := range []*statusDocument{&a, &b} {
+		s.LastPublishedTime, s.LastVerifiedTime = nil, nil
+	}
+	return equality.Semantic.DeepEqual(a, b)
+}

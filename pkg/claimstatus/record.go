@@ -1,0 +1,67 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+)
+
+// record is what is known of the object in the cluster.
+type record struct {
+	// recalled is true once an earlier run's object has been looked for.
+	recalled bool
+	// conditions are those that were published last.
+	conditions []metav1.Condition
+	// last is what was published last; nil before the first time.
+	last *statusDocument
+	// stored is the object as the API server had it when it last spoke of it;
+	// nil when there is none, as far as is known.
+	stored *api.NodeClaimStatus
+	// stale is true when someone else changed fields that are ours, or deleted
+	// the object.
+	stale bool
+}
+
+// sight is the object as the watch saw it; gone when it has been deleted.
+type sight struct {
+	object *api.NodeClaimStatus
+	gone   bool
+}
+
+// changed reports whether the status is to be published.
+func (r *record) changed(status statusDocument) bool {
+	return r.stale || r.last == nil || !same(*r.last, status)
+}
+
+// published notes what was published.
+func (r *record) published(status statusDocument) {
+	r.last, r.conditions, r.stale = &status, status.Conditions, false
+}
+
+// observe compares the object with what the API server answered to the last
+// apply, which it then shows too. Labels and the like are for others to change.
+func (r *record) observe(s sight) {
+	switch {
+	case r.stored != nil && older(s.object, r.stored):
+	case s.gone:
+		r.stale, r.stored = true, nil
+	case r.stored == nil,
+		!equality.Semantic.DeepEqual(s.object.Status, r.stored.Status),
+		!equality.Semantic.DeepEqual(s.object.OwnerReferences, r.stored.OwnerReferences):
+		r.stale, r.stored = true, s.object
+	}
+}
+
+// older reports whether a is from before b.
+func older(a, b *api.NodeClaimStatus) bool {
+	if a == nil {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	return err == nil && order < 0
+}

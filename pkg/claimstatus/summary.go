@@ -1,0 +1,45 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"cmp"
+	"slices"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+)
+
+// order is the order of publication: the states that should pass soon come
+// first, so that what people look for is not what is left out.
+var order = []api.ClaimState{api.ClaimTentative, api.ClaimQuarantined, api.ClaimReleasing, api.ClaimPreserved, api.ClaimBound}
+
+// Summarize is the rows counted and in the order of publication: by state, then
+// by Pod, then by id. The conditions and the times are left to the caller.
+func Summarize(rows []api.NodeClaim) api.NodeClaimStatusStatus {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b api.NodeClaim) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)),
+			cmp.Compare(a.Pod, b.Pod),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	var counts api.ClaimCounts
+	for _, row := range rows {
+		switch row.State {
+		case api.ClaimBound:
+			counts.Bound++
+		case api.ClaimPreserved:
+			counts.Preserved++
+		case api.ClaimQuarantined:
+			counts.Quarantined++
+		case api.ClaimReleasing:
+			counts.Releasing++
+		case api.ClaimTentative:
+			counts.Tentative++
+		}
+	}
+	counts.Attention = counts.Quarantined + counts.Releasing + counts.Tentative
+	return api.NodeClaimStatusStatus{Counts: &counts, Claims: rows}
+}
