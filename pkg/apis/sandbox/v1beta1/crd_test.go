@@ -12,16 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/test/crdschema"
 )
 
 const (
@@ -30,9 +26,9 @@ const (
 )
 
 func TestAnAPIServerAcceptsTheCRD(t *testing.T) {
-	crd := readCRD(t)
+	crd := crdschema.Read(t, crdFile)
 	crd.Status.StoredVersions = []string{"v1beta1"} // the API server's own strategy sets it
-	if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), crd); len(errs) > 0 {
+	if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), crd.CustomResourceDefinition); len(errs) > 0 {
 		t.Error(errs.ToAggregate())
 	}
 	if crd.Spec.Scope != apiextensions.ClusterScoped {
@@ -44,14 +40,6 @@ func TestAnAPIServerAcceptsTheCRD(t *testing.T) {
 }
 
 func TestKubectlColumns(t *testing.T) {
-	var columns []string
-	all, err := apiextensions.GetColumnsForVersion(readCRD(t), "v1beta1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
-		columns = append(columns, c.Name+" "+c.JSONPath)
-	}
 	want := []string{
 		"Address .address",
 		"Entries .totalEntries",
@@ -59,18 +47,17 @@ func TestKubectlColumns(t *testing.T) {
 		"Published .publishedAt",
 		"Age .metadata.creationTimestamp",
 	}
-	if diff := cmp.Diff(want, columns); diff != "" {
+	if diff := cmp.Diff(want, crdschema.Read(t, crdFile).Columns(t)); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 }
 
 func TestTheSchemaKeepsEveryFieldOfASample(t *testing.T) {
-	sample := readSample(t)
-	structural := structuralSchema(t, readCRD(t))
-	if pruned := pruning.PruneWithOptions(sample, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}); len(pruned) > 0 {
+	crd, sample := crdschema.Read(t, crdFile), crdschema.Sample(t, sampleFile)
+	if pruned := crd.Prune(sample); len(pruned) > 0 {
 		t.Errorf("an API server would drop %v", pruned)
 	}
-	if errs := validate(t, sample); len(errs) > 0 {
+	if errs := crd.Validate(t, sample); len(errs) > 0 {
 		t.Error(errs.ToAggregate())
 	}
 }
@@ -92,11 +79,7 @@ func TestTheTypesCarryEveryFieldOfASample(t *testing.T) {
 	if err := json.Unmarshal(encoded, &again); err != nil {
 		t.Fatal(err)
 	}
-	var sample map[string]any
-	if err := json.Unmarshal(raw, &sample); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample, again); diff != "" {
+	if diff := cmp.Diff(crdschema.Sample(t, sampleFile), again); diff != "" {
 		t.Errorf("decoded and encoded again (-sample +got):\n%s", diff)
 	}
 }
@@ -121,75 +104,12 @@ func TestTheSchemaRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			sample := readSample(t)
+			sample := crdschema.Sample(t, sampleFile)
 			tt.change(sample)
-			errs := validate(t, sample)
+			errs := crdschema.Read(t, crdFile).Validate(t, sample)
 			if !slices.ContainsFunc(errs, func(e *field.Error) bool { return strings.HasPrefix(e.Field, tt.path) }) {
 				t.Errorf("errors are %v, want one at %s", errs, tt.path)
 			}
 		})
 	}
-}
-
-func readCRD(t *testing.T) *apiextensions.CustomResourceDefinition {
-	t.Helper()
-	raw, err := os.ReadFile(crdFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var external apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(raw, &external); err != nil {
-		t.Fatal(err)
-	}
-	apiextensionsv1.SetDefaults_CustomResourceDefinition(&external)
-	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&external.Spec)
-	var crd apiextensions.CustomResourceDefinition
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&external, &crd, nil); err != nil {
-		t.Fatal(err)
-	}
-	return &crd
-}
-
-func readSample(t *testing.T) map[string]any {
-	t.Helper()
-	raw, err := os.ReadFile(sampleFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sample map[string]any
-	if err := json.Unmarshal(raw, &sample); err != nil {
-		t.Fatal(err)
-	}
-	return sample
-}
-
-// openAPISchema returns the one version's schema: the conversion to the
-// internal form lifts it to the top when there is one version.
-func openAPISchema(t *testing.T, crd *apiextensions.CustomResourceDefinition) *apiextensions.JSONSchemaProps {
-	t.Helper()
-	v, err := apiextensions.GetSchemaForVersion(crd, "v1beta1")
-	if err != nil || v == nil {
-		t.Fatalf("no schema for v1beta1: %v", err)
-	}
-	return v.OpenAPIV3Schema
-}
-
-func structuralSchema(t *testing.T, crd *apiextensions.CustomResourceDefinition) *schema.Structural {
-	t.Helper()
-	structural, err := schema.NewStructural(openAPISchema(t, crd))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return structural
-}
-
-func validate(t *testing.T, object map[string]any) field.ErrorList {
-	t.Helper()
-	crd := readCRD(t)
-	validator, _, err := validation.NewSchemaValidator(openAPISchema(t, crd))
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := validation.ValidateCustomResource(nil, object, validator)
-	return append(errs, listtype.ValidateListSetsAndMaps(nil, structuralSchema(t, crd), object)...)
 }

@@ -1,0 +1,273 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claimstatus
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2/ktesting"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+// At rest there is the watch, and nothing else.
+func TestNothingIsSentWhenNothingChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.start(t)
+		h.client.ClearActions()
+		for range 600 {
+			h.change(func() { h.table.verified = time.Now() })
+			pass(10 * time.Second)
+		}
+		if actions := h.client.Actions(); len(actions) > 0 {
+			t.Errorf("requests at rest: %v", actions)
+		}
+		// What nobody signals is found all the same.
+		h.change(func() { h.table.waiting = map[string]string{"sb_a": "something"} })
+		pass(2 * interval)
+		if got := h.stored(t).Status; got.Claims[0].WaitingFor != "something" || !got.LastVerifiedTime.After(time.Now().Add(-time.Minute)) {
+			t.Errorf("claims %v, verified %v", got.Claims, got.LastVerifiedTime)
+		}
+		for _, action := range h.client.Actions() {
+			if verb := action.GetVerb(); verb == "list" || verb == "delete" {
+				t.Errorf("a %s of %s", verb, action.GetResource())
+			}
+		}
+	})
+}
+
+func TestAChangeAfterACalmTimeIsPublishedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.start(t)
+		pass(17 * time.Minute)
+		before, moved := len(h.applies()), time.Now()
+		h.move(func() { h.table.claims = append(h.table.claims, claim("b", claims.Tentative)) })
+		pass(100 * time.Millisecond)
+		h.move(func() { h.table.claims[1].State = claims.Bound })
+		pass(2 * interval)
+		applied := h.applies()[before:]
+		if len(applied) != 1 || applied[0].Sub(moved) > time.Second {
+			t.Fatalf("applied at %v after a change at %v, want once and within a second", applied, moved)
+		}
+		if diff := cmp.Diff([]string{"team-red/a Bound", "team-red/b Bound"}, pods(h.stored(t))); diff != "" {
+			t.Errorf("claims (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOnePublicationInAnInterval(t *testing.T) {
+	for _, every := range []time.Duration{time.Second, interval, time.Hour} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness()
+				h.config.Interval = every
+				_, stop := h.run(t)
+				defer stop()
+				pass(min(startSpread, every))
+				if len(h.applies()) != 1 {
+					t.Fatalf("%d applies soon after start, want one", len(h.applies()))
+				}
+				for i := range 1000 {
+					h.move(func() { h.table.claims = []claims.Claim{claim(fmt.Sprint(i), claims.Bound)} })
+					pass(every / 20)
+				}
+				applied := h.applies()
+				gaps := map[time.Duration]bool{}
+				for i, at := range applied[1:] {
+					gap := at.Sub(applied[i])
+					gaps[gap] = true
+					if gap < every || gap > every*6/5 {
+						t.Errorf("apply %d came %v after the one before", i+1, gap)
+					}
+				}
+				if len(applied) < 41 || len(gaps) < 2 {
+					t.Errorf("%d applies in 50 intervals, %d different gaps", len(applied), len(gaps))
+				}
+				pass(2 * every)
+				if diff := cmp.Diff([]string{"team-red/999 Bound"}, pods(h.stored(t))); diff != "" {
+					t.Errorf("claims (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func messages(b ktesting.Buffer) []string {
+	var out []string
+	for _, e := range b.Data() {
+		line := e.Message
+		if e.Err != nil {
+			line += ": " + e.Err.Error()
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func TestFailures(t *testing.T) {
+	down := errors.New("connection refused")
+	noCRD := apierrors.NewGenericServerResponse(404, "patch", api.Resource("nodeclaimstatuses"), nodeName, "", 0, true)
+	tests := []struct {
+		name   string
+		break_ func(*harness)
+		says   string
+	}{
+		{"the API server is away", func(h *harness) { h.applyErr = down }, "connection refused"},
+		{"there is no CRD", func(h *harness) { h.applyErr = noCRD }, "install the NodeClaimStatus CRD, or turn it off with --claim-status-interval=0"},
+		{"the CRD is older", func(h *harness) {
+			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.truncatedCount: field not declared in schema"))
+		}, ".status.truncatedCount: field not declared in schema (the installed NodeClaimStatus CRD is of another version"},
+		{"no right", func(h *harness) {
+			h.applyErr = apierrors.NewForbidden(api.Resource("nodeclaimstatuses"), nodeName, nil)
+		}, "needs create and patch on nodeclaimstatuses and nodeclaimstatuses/status"},
+		{"there is no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
+		{"the Node cannot be read", func(h *harness) { h.nodes.err = down }, "read the Node: connection refused"},
+	}
+	mend := func(h *harness) { h.applyErr, h.nodes.uid, h.nodes.err = nil, firstUID, nil }
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness()
+				h.change(func() { tt.break_(h) })
+				logs, stop := h.run(t)
+				defer stop()
+				pass(time.Hour)
+				if n := len(h.client.Actions()); n > 40 {
+					t.Errorf("%d requests in an hour of failures", n)
+				}
+				h.change(func() { mend(h) })
+				pass(2 * maxRetry)
+				good := h.stored(t)
+
+				h.move(func() { h.table.claims = nil; tt.break_(h) })
+				pass(time.Minute)
+				if diff := cmp.Diff(good, h.stored(t)); diff != "" {
+					t.Errorf("the published object changed (-before +after):\n%s", diff)
+				}
+				h.change(func() { mend(h) })
+				pass(2 * maxRetry)
+				if got := h.stored(t); len(got.Status.Claims) > 0 {
+					t.Errorf("claims %v when all answer again", got.Status.Claims)
+				}
+
+				const not, again = "Claim status not published; the last published copy stays, and it is tried again: ", "Claim status is published again"
+				// The fake does not number its objects: the echo of the first of two
+				// applies looks like someone else's change.
+				got := slices.DeleteFunc(messages(logs), func(m string) bool { return strings.Contains(m, "by someone else") })
+				if len(got) != 4 || got[1] != again || got[3] != again {
+					t.Fatalf("log %q, want each failure and each end of one, once", got)
+				}
+				for _, i := range []int{0, 2} {
+					if !strings.Contains(got[i], not) || !strings.Contains(got[i], tt.says) {
+						t.Errorf("log line %q does not say %q", got[i], tt.says)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAStateIsLoggedWhenItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		logs := h.start(t)
+		for i := range 10 {
+			h.move(func() { h.table.claims = []claims.Claim{claim(fmt.Sprint(i), claims.Bound)} })
+			pass(2 * interval)
+		}
+		h.update(t, func(o *api.NodeClaimStatus) { o.Status.Claims = nil })
+		pass(2 * interval)
+		many := manyClaims(3000, 63, 253)
+		h.move(func() { h.table.claims = many })
+		pass(2 * interval)
+		h.move(func() { h.table.claims = many[1:] })
+		pass(2 * interval)
+		h.move(func() { h.table.claims = many[:1] })
+		pass(2 * interval)
+		want := []string{
+			"Claim status published",
+			"Claim status was changed or deleted by someone else; it is published again",
+			"Claim status does not show all claims; the others are held, and are left out to keep the object within its size limit",
+			"Claim status shows all claims again",
+		}
+		if diff := cmp.Diff(want, messages(logs)); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestStopping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		logs, stop := h.run(t)
+		pass(3 * interval)
+		stop()
+		applied := len(h.applies())
+		h.move(func() { h.table.claims = nil })
+		pass(time.Hour)
+		if len(h.applies()) != applied {
+			t.Errorf("%d applies after the end", len(h.applies())-applied)
+		}
+		if got := pods(h.stored(t)); len(got) != 1 {
+			t.Errorf("claims %v after the end: a restart must remove nothing", got)
+		}
+		if got := messages(logs); len(got) != 1 {
+			t.Errorf("log %q", got)
+		}
+	})
+}
+
+func TestNewPublisherRefuses(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Config)
+		says   string
+	}{
+		{"no node name", func(c *Config) { c.NodeName = "" }, `node name ""`},
+		{"a node name that names no object", func(c *Config) { c.NodeName = "Host_1" }, `node name "Host_1"`},
+		{"no interval", func(c *Config) { c.Interval = 0 }, "interval 0s"},
+		{"a negative interval", func(c *Config) { c.Interval = -interval }, "interval -10s"},
+		{"no table", func(c *Config) { c.Table = nil }, "all needed"},
+		{"no provider", func(c *Config) { c.Provider = nil }, "all needed"},
+		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, "all needed"},
+		{"no client", func(c *Config) { c.Client = nil }, "all needed"},
+		{"no nodes", func(c *Config) { c.Nodes = nil }, "all needed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			config := newHarness().config
+			tt.change(&config)
+			if _, err := NewPublisher(config); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v does not say %q", err, tt.says)
+			}
+		})
+	}
+}
+
+// A condition's change is a change.
+func TestSandboxdAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		h.start(t)
+		ready := condition(t, h.stored(t), "Ready")
+		h.change(func() { h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"} })
+		pass(2 * interval)
+		got := condition(t, h.stored(t), "Ready")
+		if got.Status != metav1.ConditionFalse || got.Reason != "SandboxdUnreachable" || !ready.LastTransitionTime.Before(&got.LastTransitionTime) {
+			t.Errorf("Ready = %+v, was %+v", got, ready)
+		}
+	})
+}
