@@ -28,7 +28,7 @@ type clients struct {
 	heartbeat kubernetes.Interface
 	events    kubernetes.Interface
 	owners    dynamic.Interface
-	inventory versioned.Interface
+	objects   versioned.Interface
 	mapper    *restmapper.DeferredDiscoveryRESTMapper
 }
 
@@ -53,8 +53,8 @@ func newClients(config *rest.Config) (*clients, error) {
 	if c.owners, err = dynamic.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("build the owner client: %w", err)
 	}
-	if c.inventory, err = versioned.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("build the inventory client: %w", err)
+	if c.objects, err = versioned.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("build the client of the node's own objects: %w", err)
 	}
 	c.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.pods.Discovery()))
 	return &c, nil

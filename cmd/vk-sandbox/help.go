@@ -14,6 +14,7 @@ const helpHeader = `vk-sandbox serves a virtual Kubernetes node whose Pods are c
 sandboxd.
 
 Usage: vk-sandbox [flags]
+       vk-sandbox claims [flags]   print this host's claims from their file
 
 A flag wins over its environment variable. Kubernetes is reached with the
 in-cluster configuration, or without one with the kubeconfig at $KUBECONFIG.

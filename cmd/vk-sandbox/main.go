@@ -31,6 +31,9 @@ func main() {
 
 // execute is the whole program but for the process: it returns the exit code.
 func execute(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == commandClaims {
+		return executeClaims(args[1:], getenv, stdout, stderr)
+	}
 	o, err := parse(args, getenv)
 	switch {
 	case err != nil:

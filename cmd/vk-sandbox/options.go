@@ -36,6 +36,8 @@ type options struct {
 	statePath          string
 	orphanScanInterval time.Duration
 
+	claimStatusInterval time.Duration
+
 	publishInventory bool
 	publishInterval  time.Duration
 
@@ -78,8 +80,8 @@ const (
 	groupLog       = "Logging and information"
 )
 
-// settings lists every setting of the configuration document, and --log-format,
-// which is an addition. Each writes into o.
+// settings lists every setting of the configuration document. --log-format and
+// --claim-status-interval are additions. Each writes into o.
 func settings(o *options) []setting {
 	return []setting{
 		{groupNode, "node-name", "VK_NODE_NAME", "vk-sandboxd",
@@ -120,6 +122,8 @@ func settings(o *options) []setting {
 			"file that keeps the claims table; it holds release tokens", bind(&o.statePath, "file", parseStatePath)},
 		{groupState, "orphan-scan-interval", "", "60s",
 			"time between two audits of sandboxd's index, which only report; 0 for none", bind(&o.orphanScanInterval, "duration", parseInterval)},
+		{groupState, "claim-status-interval", "", "10s",
+			"least time between two publications of the node's NodeClaimStatus, which is written when something changes; 0 for none", bind(&o.claimStatusInterval, "duration", parseInterval)},
 
 		{groupInventory, "publish-inventory", "", "false",
 			"publish this node's NodeInventory", bind(&o.publishInventory, "bool", parseBool)},

@@ -20,15 +20,11 @@ import (
 // wrong is an error that names the flag, and the variable if the value came
 // from one; all wrong variables are named at once.
 func parse(args []string, getenv func(string) string) (*options, error) {
-	o := &options{origins: map[string]string{}}
+	o := &options{}
 	all := settings(o)
-	fs := pflag.NewFlagSet("vk-sandbox", pflag.ContinueOnError)
-	fs.Usage = func() {}
-	for _, s := range all {
-		if err := s.value.Set(s.fallback); err != nil {
-			return nil, fmt.Errorf("default of --%s: %w", s.flag, err)
-		}
-		addFlag(fs, s)
+	fs, err := newFlags("vk-sandbox", all)
+	if err != nil {
+		return nil, err
 	}
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -37,9 +33,31 @@ func parse(args []string, getenv func(string) string) (*options, error) {
 		return o, nil
 	}
 	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags and environment variables", fs.Arg(0))
+		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags and environment variables, and the one command is %q", fs.Arg(0), commandClaims)
 	}
+	if o.origins, err = readEnvironment(fs, all, getenv); err == nil {
+		err = o.complete()
+	}
+	return o, err
+}
 
+// newFlags returns the settings' flags, and gives each setting its default.
+func newFlags(name string, all []setting) (*pflag.FlagSet, error) {
+	fs := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	fs.Usage, fs.SortFlags = func() {}, false
+	for _, s := range all {
+		if err := s.value.Set(s.fallback); err != nil {
+			return nil, fmt.Errorf("default of --%s: %w", s.flag, err)
+		}
+		addFlag(fs, s)
+	}
+	return fs, nil
+}
+
+// readEnvironment sets what no flag has set, and returns which variable each
+// such flag's value came from.
+func readEnvironment(fs *pflag.FlagSet, all []setting, getenv func(string) string) (origins map[string]string, err error) {
+	origins = map[string]string{}
 	var errs []error
 	for _, s := range all {
 		text := getenv(s.env)
@@ -50,12 +68,9 @@ func parse(args []string, getenv func(string) string) (*options, error) {
 			errs = append(errs, environmentError(s, text, err))
 			continue
 		}
-		o.origins[s.flag] = s.env
+		origins[s.flag] = s.env
 	}
-	if len(errs) == 0 {
-		errs = append(errs, o.complete())
-	}
-	return o, errors.Join(errs...)
+	return origins, errors.Join(errs...)
 }
 
 // addFlag adds the setting's flag, if it has one.
@@ -63,11 +78,8 @@ func addFlag(fs *pflag.FlagSet, s setting) {
 	if s.flag == "" {
 		return
 	}
-	shorthand := ""
-	if s.flag == "help" {
-		shorthand = "h"
-	}
-	f := fs.VarPF(s.value, s.flag, shorthand, s.usage)
+	shorthands := map[string]string{"help": "h", "output": "o"}
+	f := fs.VarPF(s.value, s.flag, shorthands[s.flag], s.usage)
 	f.DefValue = s.fallback
 	if s.value.Type() == "bool" {
 		f.NoOptDefVal = "true"

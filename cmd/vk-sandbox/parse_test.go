@@ -32,6 +32,7 @@ func defaults() *options {
 		sandboxdAdvertiseAddr: "127.0.0.1:7777",
 		statePath:             "/var/lib/vk-sandbox/claims.json",
 		orphanScanInterval:    60 * time.Second,
+		claimStatusInterval:   10 * time.Second,
 		publishInterval:       30 * time.Second,
 		logLevel:              slog.LevelInfo,
 		logFormat:             "text",
@@ -79,6 +80,7 @@ func TestPrecedence(t *testing.T) {
 		"QPS":        {"kube-api-qps", "0.5", "", "", func(o *options, _ bool) { o.kubeAPIQPS = 0.5 }},
 		"burst":      {"kube-api-burst", "1", "", "", func(o *options, _ bool) { o.kubeAPIBurst = 1 }},
 		"scan":       {"orphan-scan-interval", "0", "", "", func(o *options, _ bool) { o.orphanScanInterval = 0 }},
+		"status":     {"claim-status-interval", "0", "", "", func(o *options, _ bool) { o.claimStatusInterval = 0 }},
 		"publish":    {"publish-inventory", "true", "", "", func(o *options, _ bool) { o.publishInventory = true }},
 		"interval":   {"publish-interval", "1m", "", "", func(o *options, _ bool) { o.publishInterval = time.Minute }},
 		"labels":     {"node-labels", "a=b, c=", "", "", func(o *options, _ bool) { o.nodeLabels = map[string]string{"a": "b", "c": ""} }},
@@ -143,7 +145,7 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"kube-api-qps": "", "kube-api-burst": "", "sandboxd-url": "SANDBOXD_URL", "sandboxd-advertise-addr": "SANDBOXD_ADVERTISE_ADDR",
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
-		"log-format": "VK_LOG_FORMAT", "help": "",
+		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "",
 	}
 	got := map[string]string{}
 	for _, s := range settings(&options{}) {

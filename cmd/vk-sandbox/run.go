@@ -12,7 +12,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -85,7 +84,7 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	if err != nil {
 		return err
 	}
-	publisher, err := newPublisher(o, kube, node, table)
+	publishers, err := newPublishers(o, kube, node, table, lifecycle)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return virtual.Run(ctx) })
 	group.Go(func() error { lifecycle.Run(ctx); return nil })
-	if publisher != nil {
+	for _, publisher := range publishers {
 		group.Go(func() error {
 			select {
 			case <-ctx.Done():
@@ -120,36 +119,4 @@ func sandboxdClient(o *options) (*sandboxd.Client, error) {
 		return nil, fmt.Errorf("%s: %w", o.origin("sandboxd-url"), err)
 	}
 	return client, nil
-}
-
-// newPublisher returns the inventory's publisher, or nil when it is off.
-func newPublisher(o *options, kube *clients, node *sandboxd.Client, table *claims.Table) (*inventory.Publisher, error) {
-	if !o.publishInventory {
-		return nil, nil
-	}
-	publisher, err := inventory.NewPublisher(inventory.Config{
-		NodeName:      o.nodeName,
-		Interval:      o.publishInterval,
-		AdvertiseAddr: o.sandboxdAdvertiseAddr,
-		Sandboxd:      node,
-		Claims:        addresses{table},
-		Client:        kube.inventory.SandboxV1beta1().NodeInventories(),
-		Nodes:         kube.heartbeat.CoreV1().Nodes(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("--publish-inventory: %w", err)
-	}
-	return publisher, nil
-}
-
-// addresses is the claims table as the inventory reads it.
-type addresses struct{ table *claims.Table }
-
-// Addresses implements inventory.Claims.
-func (a addresses) Addresses() map[string]string {
-	byID := map[string]string{}
-	for _, c := range a.table.List() {
-		byID[c.ID] = c.Address
-	}
-	return byID
 }

@@ -29,7 +29,7 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 	}
 	switch {
 	case !c.Durable:
-		return "the claims file to take its latest change"
+		return "the claims file to name its Pod"
 	case c.Expired(time.Now()):
 		return "sandboxd to say whether the lease has ended"
 	case c.State == claims.Preserved:

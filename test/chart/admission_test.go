@@ -55,8 +55,16 @@ func pod(nodeName string) runtime.Object {
 }
 
 func inventory(name string) runtime.Object {
+	return published("sandbox.cocoonstack.io/v1beta1", "NodeInventory", name)
+}
+
+func claims(name string) runtime.Object {
+	return published("sandbox.cocoonstack.io/v1alpha1", "NodeClaimStatus", name)
+}
+
+func published(apiVersion, kind, name string) runtime.Object {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "sandbox.cocoonstack.io/v1beta1", "kind": "NodeInventory", "metadata": map[string]any{"name": name},
+		"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name},
 	}}
 }
 
@@ -78,6 +86,8 @@ func TestAdmissionPolicy(t *testing.T) {
 		"delete own Pod":             {request: request{operation: admission.Delete, resource: "pods", object: pod(own)}},
 		"create own inventory":       {request: request{operation: admission.Create, resource: "nodeinventories", object: inventory(own)}},
 		"apply own inventory":        {request: request{operation: admission.Update, resource: "nodeinventories", object: inventory(own)}},
+		"create own claim status":    {request: request{operation: admission.Create, resource: "nodeclaimstatuses", object: claims(own)}},
+		"apply own claim status":     {request: request{operation: admission.Update, resource: "nodeclaimstatuses/status", object: claims(own)}},
 		"create other node":          {request: request{operation: admission.Create, resource: "nodes", object: node(other)}, want: notNamed},
 		"taint the host's own node":  {request: request{operation: admission.Update, resource: "nodes", object: node(real)}, want: notNamed},
 		"taint another node":         {request: request{operation: admission.Update, resource: "nodes", object: node("worker-02")}, want: notNamed},
@@ -90,6 +100,9 @@ func TestAdmissionPolicy(t *testing.T) {
 		"delete another's Pod":       {request: request{operation: admission.Delete, resource: "pods", object: pod(other)}, want: notBound},
 		"delete an unbound Pod":      {request: request{operation: admission.Delete, resource: "pods", object: pod("")}, want: notBound},
 		"another's inventory":        {request: request{operation: admission.Update, resource: "nodeinventories", object: inventory(other)}, want: notNamed},
+		"another's claim status":     {request: request{operation: admission.Update, resource: "nodeclaimstatuses", object: claims(other)}, want: notNamed},
+		"status of another's":        {request: request{operation: admission.Update, resource: "nodeclaimstatuses/status", object: claims(other)}, want: notNamed},
+		"make another's":             {request: request{operation: admission.Create, resource: "nodeclaimstatuses", object: claims(other)}, want: notNamed},
 
 		"token without a host, node":  {request: request{host: "-", operation: admission.Update, resource: "nodes/status", object: node(own)}, want: noHost},
 		"token without a host, name":  {request: request{host: "-", operation: admission.Update, resource: "nodes/status", object: node("-sandboxd")}, want: noHost},

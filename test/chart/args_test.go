@@ -33,6 +33,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 		"--sandboxd-token-file":     {alone: absent, values: `sandboxd: {tokenFile: /host/token}`, want: "/host/token"},
 		"--state-path":              {alone: "/var/lib/vk-sandbox/claims.json", values: `state: {path: /srv/vk/table.json}`, want: "/srv/vk/table.json"},
 		"--orphan-scan-interval":    {alone: "60s", values: `orphanScanInterval: 0`, want: "0"},
+		"--claim-status-interval":   {alone: "10s", values: `claimStatus: {interval: 0}`, want: "0"},
 		"--publish-inventory":       {alone: "false", values: `inventory: {publish: true}`, want: "true"},
 		"--publish-interval":        {alone: "30s", values: `inventory: {interval: 1m30s}`, want: "1m30s"},
 		"--node-labels": {

@@ -74,6 +74,23 @@ spec: {group: example.com, names: {kind: B, plural: bs}, scope: Cluster, version
 	})
 }
 
+// Each CRD can come from elsewhere while the chart brings the others.
+func TestACRDCanBeLeftOut(t *testing.T) {
+	const statuses, inventories = "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io"
+	for values, want := range map[string][]string{
+		"":                               {statuses, inventories},
+		`crds: {nodeClaimStatus: false}`: {inventories},
+		`crds: {nodeInventory: false}`:   {statuses},
+		`crds: {nodeInventory: false, nodeClaimStatus: false}`: nil,
+	} {
+		var got []string
+		for _, crd := range all[*apiextensionsv1.CustomResourceDefinition](render(t, install{values: values})) {
+			got = append(got, crd.Name)
+		}
+		check(t, "CRDs with "+values, want, got)
+	}
+}
+
 // crdFiles replaces the chart's CRD files.
 func crdFiles(contents ...string) func(*chart.Chart) {
 	return func(c *chart.Chart) {

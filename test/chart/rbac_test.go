@@ -33,6 +33,12 @@ var reasons = map[right]string{
 
 	{"", "agents.x-k8s.io", "sandboxes", "get"}: "delete authorisation reads the owner",
 
+	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "get"}:          "the conditions of an earlier run; what a watch that ended has missed",
+	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "watch"}:        "edits and deletions by others, by the one name",
+	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "create"}:       "an apply that creates needs it",
+	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "patch"}:        "server-side apply, for the owner",
+	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses/status", "patch"}: "server-side apply of the status",
+
 	{"kube-node-lease", "coordination.k8s.io", "leases", "get"}:    "virtual-kubelet's lease controller",
 	{"kube-node-lease", "coordination.k8s.io", "leases", "create"}: "the same",
 	{"kube-node-lease", "coordination.k8s.io", "leases", "update"}: "the same",
@@ -54,6 +60,7 @@ func TestRights(t *testing.T) {
 	}{
 		"alone":            {},
 		"inventory":        {values: `inventory: {publish: true}`, plus: keys(publishing)},
+		"no claim status":  {values: `claimStatus: {interval: "0s"}`, without: claimStatus()},
 		"other owners":     {values: `owners: [{apiGroups: [teams.example.com], resources: [notebooks]}, {apiGroups: [batch], resources: [jobs]}]`, plus: []right{teams, jobs}, without: []right{sandboxes}},
 		"no owner at all":  {values: `owners: []`, without: []right{sandboxes}},
 		"no RBAC":          {values: `rbac: {create: false}`, without: keys(reasons)},
@@ -71,6 +78,11 @@ func TestRights(t *testing.T) {
 			}
 		})
 	}
+}
+
+// claimStatus is what claimStatus.interval at zero takes away.
+func claimStatus() []right {
+	return slices.DeleteFunc(keys(reasons), func(r right) bool { return !strings.HasPrefix(r.resource, "nodeclaimstatuses") })
 }
 
 func keys(m map[right]string) []right {

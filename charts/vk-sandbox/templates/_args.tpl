@@ -29,6 +29,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- end }}
 - --state-path={{ .Values.state.path }}
 - --orphan-scan-interval={{ .Values.orphanScanInterval }}
+- --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}
 - --publish-interval={{ .Values.inventory.interval }}
 - --node-labels={{ include "vk-sandbox.nodeLabels" . }}

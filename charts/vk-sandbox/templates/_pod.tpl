@@ -49,6 +49,11 @@ Helm reads whole numbers as floats, and prints large ones with an exponent.
 {{- join "," $pairs -}}
 {{- end -}}
 
+{{- /* Whether the nodes publish their NodeClaimStatus; empty when not. */ -}}
+{{- define "vk-sandbox.claimStatus" -}}
+{{- if regexMatch "[1-9]" (toString .Values.claimStatus.interval) -}}on{{- end -}}
+{{- end -}}
+
 {{- /* The Secret with sandboxd's token: the user's, the chart's, or none. */ -}}
 {{- define "vk-sandbox.tokenSecretName" -}}
 {{- if .Values.sandboxd.existingSecret.name -}}

@@ -1,0 +1,110 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/pflag"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
+)
+
+// commandClaims is the word that calls for the claims instead of the daemon.
+const commandClaims = "claims"
+
+const claimsHelp = `vk-sandbox claims prints the claims of this host from the claims table's file,
+without their release tokens: for the hour in which the API server is away. It
+only reads, and works beside a running daemon.
+
+The file does not say what a daemon has heard from sandboxd since: a claim that a
+daemon keeps in quarantine shows the state that it had before.
+
+Usage: vk-sandbox claims [flags]
+
+`
+
+// claimsOptions are the settings of the claims command.
+type claimsOptions struct {
+	statePath string
+	print     printer
+	help      bool
+}
+
+// claimsSettings lists them. Each writes into o.
+func claimsSettings(o *claimsOptions) []setting {
+	return []setting{
+		{"", "state-path", "VK_STATE_PATH", "/var/lib/vk-sandbox/claims.json",
+			"the claims table's file [VK_STATE_PATH]", bind(&o.statePath, "file", parseStatePath)},
+		{"", "output", "", outputTable,
+			"output format: table, json or yaml", bind(&o.print, "format", parseOutput)},
+		{"", "help", "", "false",
+			"print this text and exit", bind(&o.help, "bool", parseBool)},
+	}
+}
+
+// executeClaims is the claims command: it returns the exit code.
+func executeClaims(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	var o claimsOptions
+	all := claimsSettings(&o)
+	flags, err := newFlags(commandClaims, all)
+	if err == nil {
+		err = flags.Parse(args)
+	}
+	if err == nil && !o.help {
+		err = o.complete(flags, all, getenv)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "vk-sandbox claims: %v\nvk-sandbox claims --help lists the flags.\n", err)
+		return exitUsage
+	}
+	if o.help {
+		fmt.Fprint(stdout, claimsHelp+flags.FlagUsagesWrapped(helpWidth))
+		return exitOK
+	}
+	rows, err := claims.Read(claims.OS(), o.statePath)
+	if err == nil {
+		err = o.print(stdout, summary(rows))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "vk-sandbox claims: %v%s\n", err, claimsHint(err))
+		return exitError
+	}
+	return exitOK
+}
+
+// complete reads what the flags did not say.
+func (o *claimsOptions) complete(flags *pflag.FlagSet, all []setting, getenv func(string) string) error {
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	_, err := readEnvironment(flags, all, getenv)
+	return err
+}
+
+// summary is the rows as a NodeClaimStatus has them, all of them.
+func summary(rows []claims.Claim) api.NodeClaimStatusStatus {
+	redacted := make([]api.NodeClaim, 0, len(rows))
+	for _, row := range rows {
+		redacted = append(redacted, claimstatus.Redact(row, ""))
+	}
+	return claimstatus.Summarize(redacted)
+}
+
+// claimsHint says what to do where the file system's own words do not.
+func claimsHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "; no daemon has kept a table there, or --state-path is not the daemon's"
+	case errors.Is(err, fs.ErrPermission):
+		return "; the file is for root only, because it holds release tokens: run this as root"
+	default:
+		return ""
+	}
+}
