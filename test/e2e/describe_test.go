@@ -26,6 +26,7 @@ func (s *suite) describe(ctx context.Context, namespace string) string {
 		section(title, text, err)
 	}
 	kubectl("nodes", "get", "nodes", "--output=wide")
+	kubectl("claims", "get", "nodeclaimstatuses", "--output=yaml")
 	kubectl("Pods", "--namespace="+namespace, "get", "pods", "--output=yaml")
 	kubectl("events", "--namespace="+namespace, "get", "events", "--sort-by=.metadata.creationTimestamp")
 	kubectl("daemon Pods", "--namespace="+release, "get", "pods", "--output=wide")

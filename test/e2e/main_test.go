@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
@@ -40,6 +41,8 @@ type suite struct {
 	info    *clusterinfo.Info
 	client  kubernetes.Interface
 	dynamic dynamic.Interface
+	// objects are those that the nodes publish.
+	objects versioned.Interface
 	image   string
 }
 
@@ -99,7 +102,11 @@ func newSuite() (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &suite{info: info, client: client, dynamic: objects, image: image}, nil
+	own, err := versioned.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &suite{info: info, client: client, dynamic: objects, objects: own, image: image}, nil
 }
 
 // install does what a user does, in the same order.
@@ -143,6 +150,7 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 		"--take-ownership",
 		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
 		"--set=sandboxd.existingSecret.name=" + tokenSecret,
+		"--set=inventory.publish=true", "--set=inventory.interval=5s",
 		// What is logged at most is what the search for tokens has to look at.
 		"--set=log.level=debug",
 	}

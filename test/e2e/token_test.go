@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
@@ -38,12 +39,15 @@ func TestTokensStayWhereTheyBelong(t *testing.T) {
 	f.deletePod("kept", metav1.DeleteOptions{})
 	f.waitGone("kept")
 	f.run(newOwnedPod(owner))
+	f.waitClaim("kept", v1alpha1.ClaimBound)
 
 	f.searchFor(tokens, map[string][]string{
 		"daemon logs": {"--namespace=" + release, "logs", "--selector=app.kubernetes.io/instance=" + release, "--tail=-1"},
 		"events":      {"get", "events", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
 		"Pods":        {"get", "pods", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
 		"Nodes":       {"get", "nodes", "--output=yaml", "--show-managed-fields"},
+		"inventories": {"get", "nodeinventories", "--output=yaml", "--show-managed-fields"},
+		"claims":      {"get", "nodeclaimstatuses", "--output=yaml", "--show-managed-fields"},
 		"leases":      {"get", "leases", "--all-namespaces", "--output=yaml", "--show-managed-fields"},
 	})
 	values, err := f.helm(t.Context(), "get", "all", release, "--namespace="+release)
