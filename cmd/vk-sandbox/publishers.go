@@ -31,7 +31,7 @@ func newPublishers(o *options, kube *clients, node *sandboxd.Client, table *clai
 			Table:    table,
 			Provider: lifecycle,
 			Sandboxd: func() claimstatus.Reachability {
-				r := reachability(lifecycle.Reach())
+				r := sandboxdReachable(lifecycle.Reach())
 				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
 			},
 			Client: kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
