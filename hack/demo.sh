@@ -98,6 +98,14 @@ of_host() {
   sed -n 's/.*"'"$1"'": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1
 }
 
+# claims shows the node's claims table, as the node publishes it for people, once
+# it has a claim in the state that is named, or none at all.
+claims() {
+  local state="$1" count="$2"
+  kubectl wait "nodeclaimstatus/${node}" --for=jsonpath="{.status.counts.${state}}=${count}" --timeout=30s >/dev/null
+  show kubectl get nodeclaimstatus "${node}"
+}
+
 claim_id() {
   kubectl get pod "${pod}" --output=jsonpath="{.metadata.annotations.${claim_annotation}}"
 }
@@ -142,7 +150,7 @@ kubectl --namespace="${namespace}" create secret generic sandboxd-token --from-f
   --dry-run=client --output=json | kubectl apply --filename=-
 # The chart's CRDs outlive a release; this one takes over those of another, as the tests' is.
 show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namespace}" --hide-notes --take-ownership \
-  --set=sandboxd.existingSecret.name=sandboxd-token \
+  --set=sandboxd.existingSecret.name=sandboxd-token --set=claimStatus.interval=1s --set=inventory.publish=true \
   --set=image.repository="${image%:*}" --set=image.tag="${image#*:}"
 show kubectl --namespace="${namespace}" rollout status "${daemonset}" --timeout=90s
 
@@ -160,13 +168,18 @@ apply_owned_pod
 show kubectl get sandbox "${pod}"
 show kubectl get pod "${pod}" --output=custom-columns="${columns}"
 first="$(claim_id)"
+claims bound 1
 
-explain "The same in sandboxd's own record: one VM, claimed for that Pod"
+explain "The same in sandboxd's own record: one VM, claimed for that Pod; and in the object that the node publishes for those who look across nodes"
 truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+kubectl wait "nodeinventory/${node}" --for=jsonpath='{.entries[0].name}'="${ref}" --timeout=45s >/dev/null
+show kubectl get nodeinventory "${node}"
 
 explain "Delete the Pod, as an eviction would: its Sandbox lives, so the VM does too"
 show kubectl delete pod "${pod}"
 truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+claims preserved 1
+show kubectl get nodeclaimstatus "${node}" --output=custom-columns='POD:.status.claims[*].pod,STATE:.status.claims[*].state,WAITING FOR:.status.claims[*].waitingFor'
 
 explain "A new Pod of that name and owner adopts the VM: the same claim, and still one in total"
 apply_owned_pod
@@ -181,6 +194,8 @@ show kubectl delete sandbox "${pod}"
 kubectl wait --for=delete "pod/${pod}" --timeout=60s
 show kubectl get pods
 truth "claims: 1, VMs alive: 0, VMs destroyed: 1"
+claims bound 0
+show kubectl wait "nodeclaimstatus/${node}" --for=condition=Ready --timeout=30s
 
 cat <<END
 
@@ -196,6 +211,8 @@ What to try next:
   kubectl apply -f examples/pod.yaml
   # Every VM that was ever claimed, and its end.
   bin/truth
+  # The claims table on the host, without the API server and without tokens.
+  bin/cluster exec --host=${node%-sandboxd} -- "\$PWD/bin/vk-sandbox" claims
   # End the daemon: no Pod and no VM goes with it, and it comes back.
   kubectl --namespace=${namespace} delete pod --all
   # A Pod that asks for what there is not: an event says so, and nothing is claimed.

@@ -100,7 +100,8 @@ func TestB14LargeObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed, err := inventory.NewPublisher(inventory.Config{
-		NodeName: name, Interval: time.Second, AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
+		// The interval bounds a cycle too.
+		NodeName: name, Interval: 30 * time.Second, AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
 		Client: shared.objects.SandboxV1beta1().NodeInventories(), Nodes: shared.client.CoreV1().Nodes(),
 	})
 	if err != nil {
