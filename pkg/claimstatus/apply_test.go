@@ -305,3 +305,22 @@ func TestB20NoTokenLeaves(t *testing.T) {
 		}
 	})
 }
+
+// A publication does not need the watch to find that the object is gone.
+func TestAPublicationFindsTheObjectGone(t *testing.T) {
+	h := newHarness()
+	p := h.publisher(t)
+	if _, err := p.publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.client.Tracker().Delete(api.SchemeGroupVersion.WithResource("nodeclaimstatuses"), "", nodeName); err != nil {
+		t.Fatal(err)
+	}
+	h.change(func() { h.table.claims = nil })
+	if _, err := p.publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.stored(t); len(got.OwnerReferences) != 1 || len(got.Status.Claims) != 0 || got.Status.Counts == nil {
+		t.Errorf("stored is %+v", got)
+	}
+}
