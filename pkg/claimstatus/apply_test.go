@@ -261,7 +261,9 @@ func TestTransitionTimesSurviveARestart(t *testing.T) {
 		first := h.stored(t)
 		stop()
 		pass(time.Hour)
-		h.change(func() { h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no"} })
+		h.change(func() {
+			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no"}
+		})
 		h.start(t)
 		got := h.stored(t)
 		if then, now := condition(t, first, "TableDurable"), condition(t, got, "TableDurable"); !then.LastTransitionTime.Equal(&now.LastTransitionTime) {

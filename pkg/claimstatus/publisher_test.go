@@ -263,7 +263,9 @@ func TestSandboxdAway(t *testing.T) {
 		h := newHarness()
 		h.start(t)
 		ready := condition(t, h.stored(t), "Ready")
-		h.change(func() { h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"} })
+		h.change(func() {
+			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"}
+		})
 		pass(2 * interval)
 		got := condition(t, h.stored(t), "Ready")
 		if got.Status != metav1.ConditionFalse || got.Reason != "SandboxdUnreachable" || !ready.LastTransitionTime.Before(&got.LastTransitionTime) {
