@@ -121,8 +121,21 @@ func (f *fixture) hostShows(h clusterinfo.Host, name, id string, state v1alpha1.
 	}
 }
 
+// claimsOnHost runs the program that was built here. A host that does not share
+// this machine's files has it in the daemon's container only.
 func (f *fixture) claimsOnHost(h clusterinfo.Host, args ...string) string {
 	f.t.Helper()
+	if f.info.Driver != "local" {
+		daemon, err := f.daemonOn(h.Name)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		out, err := f.kubectl(f.t.Context(), append([]string{"--namespace=" + release, "exec", daemon, "--", "/vk-sandbox", "claims"}, args...)...)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return out
+	}
 	program, err := filepath.Abs(root + "/bin/vk-sandbox")
 	if err != nil {
 		f.t.Fatal(err)

@@ -11,20 +11,20 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Failure is why a publication did not happen: the step that failed, and what to
+// StepError is why a publication did not happen: the step that failed, and what to
 // do where the API server's own words do not say.
-type Failure struct {
+type StepError struct {
 	step, hint string
 	err        error
 }
 
-// Failed returns a [*Failure]. The hint may be empty.
+// Failed returns a [*StepError]. The hint may be empty.
 func Failed(step string, err error, hint string) error {
-	return &Failure{step: step, hint: hint, err: err}
+	return &StepError{step: step, hint: hint, err: err}
 }
 
 // Error implements error.
-func (f *Failure) Error() string {
+func (f *StepError) Error() string {
 	if f.hint != "" {
 		return fmt.Sprintf("%s: %v (%s)", f.step, f.err, f.hint)
 	}
@@ -32,12 +32,12 @@ func (f *Failure) Error() string {
 }
 
 // Unwrap returns what the step failed with.
-func (f *Failure) Unwrap() error { return f.err }
+func (f *StepError) Unwrap() error { return f.err }
 
 // Kind tells failures apart for the log. It is coarser than the text, which may
 // name a port or a request that is new every time.
 func Kind(err error) string {
-	f := (*Failure)(nil)
+	f := (*StepError)(nil)
 	if !errors.As(err, &f) {
 		return err.Error()
 	}
