@@ -4,7 +4,7 @@
 
 # Generates everything that follows from pkg/apis: deep copies, registration,
 # OpenAPI, clients, apply configurations, listers, informers, and the CRDs in the
-# chart. A new API package pkg/apis/<group>/<version> needs no change here: it is
+# chart; and docs/metrics.md from pkg/metrics. A new API package pkg/apis/<group>/<version> needs no change here: it is
 # found by the tags in its doc.go.
 #
 # The generators are built once into bin/codegen (or $GOBIN).
@@ -77,3 +77,6 @@ fi
 
 echo "Generating CRDs"
 go tool -modfile=hack/tools/go.mod controller-gen crd paths=./pkg/apis/... "output:crd:artifacts:config=${crds}"
+
+echo "Generating docs/metrics.md"
+go run ./hack/metrics-doc >docs/metrics.md

@@ -37,6 +37,7 @@ func TestExitCodes(t *testing.T) {
 		"bad variable":            {nil, map[string]string{"VK_NODE_CPU": "x"}, 2, "", "VK_NODE_CPU"},
 		"unknown log level":       {nil, map[string]string{"VK_LOG_LEVEL": "loud"}, 2, "", "VK_LOG_LEVEL"},
 		"no state path":           {[]string{"--state-path="}, nil, 2, "", "--state-path"},
+		"profiles nowhere":        {[]string{"--enable-pprof"}, map[string]string{"VK_METRICS_ADDR": "0"}, 2, "", "--metrics-addr (from VK_METRICS_ADDR)"},
 		"no token file":           {[]string{state, "--sandboxd-token-file=" + dir + "/absent"}, nil, 1, "", "--sandboxd-token-file"},
 		"empty token file":        {[]string{state}, map[string]string{"SANDBOXD_TOKEN_FILE": empty}, 1, "", "(from SANDBOXD_TOKEN_FILE)"},
 		"no cluster":              {[]string{state}, nil, 1, "", "KUBECONFIG is not set"},
@@ -62,14 +63,21 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestTableErrorsNameTheFlag(t *testing.T) {
-	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	dir := t.TempDir()
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+// writeKubeconfig names an API server that nobody runs.
+func writeKubeconfig(t *testing.T, dir string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(path, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 		`"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}],"contexts":[{"name":"c","context":{"cluster":"c"}}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func TestTableErrorsNameTheFlag(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	dir := t.TempDir()
+	kubeconfig := writeKubeconfig(t, dir)
 	malformed := filepath.Join(dir, "claims.json")
 	if err := os.WriteFile(malformed, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -83,7 +91,7 @@ func TestTableErrorsNameTheFlag(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			vars := map[string]string{"VK_STATE_PATH": tc.path, "KUBECONFIG": kubeconfig}
-			if code := execute(nil, environment(vars), &stdout, &stderr); code != 1 {
+			if code := execute([]string{"--metrics-addr=0"}, environment(vars), &stdout, &stderr); code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
 			if want := "--state-path (from VK_STATE_PATH)"; !strings.Contains(stderr.String(), want) {

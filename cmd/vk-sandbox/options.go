@@ -41,6 +41,9 @@ type options struct {
 	publishInventory bool
 	publishInterval  time.Duration
 
+	metricsAddr string
+	enablePprof bool
+
 	logLevel  slog.Level
 	logFormat string
 
@@ -77,11 +80,13 @@ const (
 	groupSandboxd  = "sandboxd"
 	groupState     = "Claims"
 	groupInventory = "Inventory"
+	groupMetrics   = "Metrics and health"
 	groupLog       = "Logging and information"
 )
 
-// settings lists every setting of the configuration document. --log-format and
-// --claim-status-interval are additions. Each writes into o.
+// settings lists every setting of the configuration document, and those that
+// are additions: --log-format, --claim-status-interval, --metrics-addr and
+// --enable-pprof. Each writes into o.
 func settings(o *options) []setting {
 	return []setting{
 		{groupNode, "node-name", "VK_NODE_NAME", "vk-sandboxd",
@@ -129,6 +134,11 @@ func settings(o *options) []setting {
 			"publish this node's NodeInventory", bind(&o.publishInventory, "bool", parseBool)},
 		{groupInventory, "publish-interval", "", "30s",
 			"time between two publications; below the aggregated API server's --inventory-stale-after", bind(&o.publishInterval, "duration", parsePositiveInterval)},
+
+		{groupMetrics, "metrics-addr", "VK_METRICS_ADDR", "127.0.0.1:10261",
+			"address of /metrics, /healthz and /readyz, without TLS or credentials; 0 or empty for none", bind(&o.metricsAddr, "[host]:port", parseMetricsAddr)},
+		{groupMetrics, "enable-pprof", "", "false",
+			"serve Go profiles at --metrics-addr, under /debug/pprof/", bind(&o.enablePprof, "bool", parseBool)},
 
 		{groupLog, "", "VK_LOG_LEVEL", "info",
 			"log level: debug, info, warn or error", bind(&o.logLevel, "level", parseLogLevel)},

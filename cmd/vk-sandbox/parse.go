@@ -102,6 +102,9 @@ func (o *options) complete() error {
 			return fmt.Errorf("%s: the node's label %s is always %q, not %q; leave it out", o.origin("node-labels"), key, fixed[key], given)
 		}
 	}
+	if o.enablePprof && o.metricsAddr == "" {
+		return fmt.Errorf("--enable-pprof: profiles are served at --metrics-addr; give %s an address", o.origin("metrics-addr"))
+	}
 	if o.sandboxdAdvertiseAddr == "" {
 		o.sandboxdAdvertiseAddr = hostPort(o.sandboxdURL)
 	}

@@ -34,6 +34,7 @@ func defaults() *options {
 		orphanScanInterval:    60 * time.Second,
 		claimStatusInterval:   10 * time.Second,
 		publishInterval:       30 * time.Second,
+		metricsAddr:           "127.0.0.1:10261",
 		logLevel:              slog.LevelInfo,
 		logFormat:             "text",
 		origins:               map[string]string{},
@@ -75,6 +76,8 @@ func TestPrecedence(t *testing.T) {
 		"advertise":  {"sandboxd-advertise-addr", "f:1", "SANDBOXD_ADVERTISE_ADDR", "e:2", func(o *options, f bool) { o.sandboxdAdvertiseAddr = pick(f, "f:1", "e:2") }},
 		"token file": {"sandboxd-token-file", "/f", "SANDBOXD_TOKEN_FILE", "/e", func(o *options, f bool) { o.sandboxdTokenFile = pick(f, "/f", "/e") }},
 		"state":      {"state-path", "/f", "VK_STATE_PATH", "/e", func(o *options, f bool) { o.statePath = pick(f, "/f", "/e") }},
+		"metrics":    {"metrics-addr", "0", "VK_METRICS_ADDR", "[::]:2", func(o *options, f bool) { o.metricsAddr = pick(f, "", "[::]:2") }},
+		"profiles":   {"enable-pprof", "true", "", "", func(o *options, _ bool) { o.enablePprof = true }},
 		"format":     {"log-format", "json", "VK_LOG_FORMAT", "text", func(o *options, f bool) { o.logFormat = pick(f, "json", "text") }},
 		"level":      {"", "", "VK_LOG_LEVEL", "warn", func(o *options, _ bool) { o.logLevel = slog.LevelWarn }},
 		"QPS":        {"kube-api-qps", "0.5", "", "", func(o *options, _ bool) { o.kubeAPIQPS = 0.5 }},
@@ -145,7 +148,7 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"kube-api-qps": "", "kube-api-burst": "", "sandboxd-url": "SANDBOXD_URL", "sandboxd-advertise-addr": "SANDBOXD_ADVERTISE_ADDR",
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
-		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "",
+		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "", "metrics-addr": "VK_METRICS_ADDR", "enable-pprof": "",
 	}
 	got := map[string]string{}
 	for _, s := range settings(&options{}) {
@@ -169,6 +172,7 @@ func TestInvalidValues(t *testing.T) {
 		"a listen address without port":  {"listen-addr", "VK_LISTEN_ADDR", "localhost", "want [host]:port"},
 		"a listen port by name":          {"listen-addr", "VK_LISTEN_ADDR", ":https", `port "https" is not a number`},
 		"a listen port out of range":     {"listen-addr", "VK_LISTEN_ADDR", ":65536", `port "65536" is not a number from 0 to 65535`},
+		"a metrics address without port": {"metrics-addr", "VK_METRICS_ADDR", "localhost", "want [host]:port"},
 		"no CPU":                         {"node-cpu", "VK_NODE_CPU", "0", "must be above zero"},
 		"negative CPU":                   {"node-cpu", "VK_NODE_CPU", "-1", "must be above zero"},
 		"CPU in words":                   {"node-cpu", "VK_NODE_CPU", "four", "want a Kubernetes quantity"},

@@ -107,6 +107,14 @@ func parseListenAddr(s string) (string, error) {
 	return s, nil
 }
 
+// parseMetricsAddr returns the empty address for none.
+func parseMetricsAddr(s string) (string, error) {
+	if s == "" || s == "0" {
+		return "", nil
+	}
+	return parseListenAddr(s)
+}
+
 func parseAdvertiseAddr(s string) (string, error) {
 	if s == "" {
 		return "", nil

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
-	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
 // publisher keeps an object of the node up to date until its context ends.
@@ -22,7 +22,7 @@ type publisher interface {
 }
 
 // newPublishers returns those that are on.
-func newPublishers(o *options, kube *clients, node *sandboxd.Client, table *claims.Table, lifecycle *provider.Provider) ([]publisher, error) {
+func newPublishers(o *options, kube *clients, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
@@ -34,8 +34,9 @@ func newPublishers(o *options, kube *clients, node *sandboxd.Client, table *clai
 				r := sandboxdReachable(lifecycle.Reach())
 				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
 			},
-			Client: kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
-			Nodes:  kube.heartbeat.CoreV1().Nodes(),
+			Client:  kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
+			Nodes:   kube.heartbeat.CoreV1().Nodes(),
+			Observe: m.Published(metrics.NodeClaimStatus),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--claim-status-interval: %w", err)
@@ -51,6 +52,7 @@ func newPublishers(o *options, kube *clients, node *sandboxd.Client, table *clai
 			Claims:        addresses{table},
 			Client:        kube.objects.SandboxV1beta1().NodeInventories(),
 			Nodes:         kube.heartbeat.CoreV1().Nodes(),
+			Observe:       m.Published(metrics.NodeInventory),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--publish-inventory: %w", err)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -22,9 +23,9 @@ import (
 const loopJitter = 0.2
 
 // run wires the daemon and runs it until ctx ends. What the settings name is
-// checked first, then the table is locked and loaded, and only then is anything
-// asked of the cluster.
-func run(ctx context.Context, o *options, getenv func(string) string) (err error) {
+// checked first, and metrics and health are served from then on. Then the table
+// is locked and loaded, and only then is anything asked of the cluster.
+func run(ctx context.Context, o *options, getenv func(string) string) error {
 	node, err := sandboxdClient(o)
 	if err != nil {
 		return err
@@ -37,7 +38,22 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	if err != nil {
 		return err
 	}
+	watch := &monitor{metrics: metrics.New(buildVersion())}
+	server, err := watch.listen(ctx, o)
+	if err != nil {
+		return err
+	}
 
+	group, ctx := errgroup.WithContext(ctx)
+	if server != nil {
+		group.Go(func() error { return server.Run(ctx) })
+	}
+	group.Go(func() error { return serve(ctx, o, node, kube, watch) })
+	return group.Wait()
+}
+
+// serve is the daemon but for its metrics and health.
+func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clients, watch *monitor) (err error) {
 	unlock, err := claims.Lock(ctx, o.statePath)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
@@ -53,13 +69,16 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	}
 	klog.FromContext(ctx).Info("Claims table loaded", "path", o.statePath, "claims", len(table.List()), "releasing", len(table.Releasing()))
 
+	watch.table(table)
+
+	node := watch.metrics.Sandboxd(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
 	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
 	defer stopEvents()
 	lifecycle, err := provider.New(provider.Config{
 		Table:              table,
 		Sandboxd:           node,
-		Owners:             ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1()),
+		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1())),
 		Pods:               pods.Lister(),
 		PodsSynced:         pods.HasSynced,
 		PodClient:          kube.pods.CoreV1(),
@@ -76,7 +95,7 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Provider: lifecycle, Recorder: recorder,
+		Pods: pods, Provider: watch.metrics.Pods(lifecycle), Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
 			return []virtualnode.Condition{sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes())}
 		},
@@ -84,10 +103,11 @@ func run(ctx context.Context, o *options, getenv func(string) string) (err error
 	if err != nil {
 		return err
 	}
-	publishers, err := newPublishers(o, kube, node, table, lifecycle)
+	publishers, err := newPublishers(o, kube, node, table, lifecycle, watch.metrics)
 	if err != nil {
 		return err
 	}
+	watch.node(pods, lifecycle, virtual)
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return virtual.Run(ctx) })

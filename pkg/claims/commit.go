@@ -52,15 +52,21 @@ func (t *Table) write() {
 		rev := t.rev
 		t.mu.Unlock()
 
+		start := time.Now()
 		r.err = t.save(claims, releasing)
+		took := time.Since(start)
 
 		t.mu.Lock()
+		observe := t.observe
 		if t.unsaved = r.err != nil; !t.unsaved {
 			t.landed, t.writes.Last = rev, time.Now()
 		}
 		t.writes.Err = r.err
 		t.unsynced = errors.Is(r.err, errUnsynced) || (t.unsynced && r.err != nil)
 		t.mu.Unlock()
+		if observe != nil {
+			observe(took, r.err)
+		}
 		close(r.done)
 		t.signal()
 	}

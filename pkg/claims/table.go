@@ -35,6 +35,7 @@ type Table struct {
 	unsaved   bool // the last write failed: memory is ahead of the file
 	unsynced  bool // a failed write can be read all the same
 	writes    Writes
+	observe   func(took time.Duration, err error)
 
 	// changes wakes who watches the table.
 	changes chan struct{}

@@ -32,7 +32,7 @@ type Nodes interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.Node, error)
 }
 
-// Config is what a [Publisher] works with. All of it is required.
+// Config is what a [Publisher] works with. All of it but Observe is required.
 type Config struct {
 	// NodeName is the name of the virtual node, and so of the object.
 	NodeName string
@@ -45,6 +45,9 @@ type Config struct {
 	Sandboxd func() Reachability
 	Client   Client
 	Nodes    Nodes
+	// Observe is told how each cycle ended: nil when the object is up to date,
+	// whether or not there was anything to write.
+	Observe func(err error)
 }
 
 // validate reports everything that is wrong with the configuration.

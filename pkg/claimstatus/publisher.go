@@ -119,6 +119,9 @@ func (p *Publisher) cycle(ctx context.Context) (wrote bool, err error) {
 	if ctx.Err() != nil {
 		return false, nil // stopping is not a failure
 	}
+	if p.config.Observe != nil {
+		p.config.Observe(err)
+	}
 	if err != nil || published != nil {
 		p.state.report(klog.FromContext(ctx), time.Now(), published, err)
 	}

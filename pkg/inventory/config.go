@@ -31,7 +31,7 @@ type Nodes interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.Node, error)
 }
 
-// Config is what a [Publisher] works with. All of it is required.
+// Config is what a [Publisher] works with. All of it but Observe is required.
 type Config struct {
 	// NodeName is the name of the virtual node, and so of the inventory.
 	NodeName string
@@ -45,6 +45,9 @@ type Config struct {
 	Claims   Claims
 	Client   Client
 	Nodes    Nodes
+	// Observe is told how each cycle ended: nil when the inventory was
+	// published.
+	Observe func(err error)
 }
 
 // validate reports everything that is wrong with the configuration.

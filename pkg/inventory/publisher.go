@@ -70,5 +70,8 @@ func (p *Publisher) cycle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // stopping is not a failure
 	}
+	if p.config.Observe != nil {
+		p.config.Observe(err)
+	}
 	p.state.report(klog.FromContext(ctx), time.Now(), published, err)
 }

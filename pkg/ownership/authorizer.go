@@ -47,7 +47,7 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if gvk.Version == "" || gvk.Kind == "" {
 		// Without its group the kind would be looked for in the core group.
-		return unknown("owner could not be resolved", errMalformed)
+		return unknown(Unverifiable, "owner could not be resolved", errMalformed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -57,7 +57,7 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 	}
 	d := judge("owner", o.Name, o.UID, obj, err)
 	if !d.Release && d.Err == nil && expired(obj) {
-		return release("owner Sandbox has expired")
+		return release(Expired, "owner Sandbox has expired")
 	}
 	return d
 }

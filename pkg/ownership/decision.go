@@ -17,6 +17,8 @@ import (
 type Decision struct {
 	// Release is true when destroying the sandbox is authorised.
 	Release bool
+	// Cause is the kind of state that was read.
+	Cause Cause
 	// Reason is constant text for one kind of cause, fit for a log line.
 	Reason string
 	// Err is the failed query behind a Decision that preserves for want of an
@@ -32,10 +34,12 @@ func (d Decision) Attrs() []any {
 	return []any{"reason", d.Reason, "err", d.Err}
 }
 
-func release(reason string) Decision  { return Decision{Release: true, Reason: reason} }
-func preserve(reason string) Decision { return Decision{Reason: reason} }
-func unknown(reason string, err error) Decision {
-	return Decision{Reason: reason, Err: err}
+func release(cause Cause, reason string) Decision {
+	return Decision{Release: true, Cause: cause, Reason: reason}
+}
+func preserve(reason string) Decision { return Decision{Cause: Alive, Reason: reason} }
+func unknown(cause Cause, reason string, err error) Decision {
+	return Decision{Cause: cause, Reason: reason, Err: err}
 }
 
 // judge reads the outcome of getting the object name, which the reference knew
@@ -43,19 +47,19 @@ func unknown(reason string, err error) Decision {
 func judge(what, name string, uid types.UID, obj metav1.Object, err error) Decision {
 	switch {
 	case confirmedAbsent(err, name):
-		return release(what + " is gone")
+		return release(Gone, what+" is gone")
 	case apierrors.IsNotFound(err):
-		return unknown(what+" could not be verified: the 404 does not name it", err)
+		return unknown(Unverifiable, what+" could not be verified: the 404 does not name it", err)
 	case err != nil:
-		return unknown(what+" could not be read", err)
+		return unknown(Unreadable, what+" could not be read", err)
 	case obj.GetName() != name || obj.GetUID() == "":
-		return unknown(what+" could not be verified: the answer is not that object", errOtherAnswer)
+		return unknown(Unverifiable, what+" could not be verified: the answer is not that object", errOtherAnswer)
 	case uid == "":
-		return unknown(what+" could not be verified: the reference has no UID", errNoUID)
+		return unknown(Unverifiable, what+" could not be verified: the reference has no UID", errNoUID)
 	case obj.GetUID() != uid:
-		return release(what + " was replaced: the referenced generation is gone")
+		return release(Replaced, what+" was replaced: the referenced generation is gone")
 	case obj.GetDeletionTimestamp() != nil:
-		return release(what + " is being deleted")
+		return release(Deleting, what+" is being deleted")
 	default:
 		return preserve(what + " is alive")
 	}

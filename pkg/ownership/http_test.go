@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 )
 
 func TestOwnerOverHTTP(t *testing.T) {
@@ -81,7 +82,7 @@ func TestReferenceWithoutAUID(t *testing.T) {
 // A reference that cannot be resolved is not looked for elsewhere: a Kind of
 // the core group would be found, and found absent.
 func TestMalformedReference(t *testing.T) {
-	malformed := verdict{false, "owner could not be resolved", true}
+	malformed := verdict{false, ownership.Unverifiable, "owner could not be resolved", true}
 	for name, o := range map[string]claims.Owner{
 		"empty":                  {},
 		"no apiVersion":          {Kind: "Pod", Name: "notebook-a", UID: "U1"},

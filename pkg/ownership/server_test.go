@@ -209,13 +209,14 @@ func authorizerFor(t *testing.T, cfg *rest.Config) *ownership.Authorizer {
 // verdict is what a case wants of a Decision.
 type verdict struct {
 	release bool
+	cause   ownership.Cause
 	reason  string
 	failed  bool // the Decision carries the query's error
 }
 
 func (want verdict) check(t *testing.T, got ownership.Decision) {
 	t.Helper()
-	if g := (verdict{got.Release, got.Reason, got.Err != nil}); g != want {
+	if g := (verdict{got.Release, got.Cause, got.Reason, got.Err != nil}); g != want {
 		t.Errorf("got  %+v (%v)\nwant %+v", g, got.Err, want)
 	}
 	if got.Release && got.Err != nil {
@@ -224,24 +225,28 @@ func (want verdict) check(t *testing.T, got ownership.Decision) {
 }
 
 // The verdicts, for what is "owner" or "bare Pod".
-func gone(what string) verdict { return verdict{true, what + " is gone", false} }
+func gone(what string) verdict { return verdict{true, ownership.Gone, what + " is gone", false} }
 func replaced(what string) verdict {
-	return verdict{true, what + " was replaced: the referenced generation is gone", false}
+	return verdict{true, ownership.Replaced, what + " was replaced: the referenced generation is gone", false}
 }
-func leaving(what string) verdict { return verdict{true, what + " is being deleted", false} }
-func alive(what string) verdict   { return verdict{false, what + " is alive", false} }
-func unread(what string) verdict  { return verdict{false, what + " could not be read", true} }
+func leaving(what string) verdict {
+	return verdict{true, ownership.Deleting, what + " is being deleted", false}
+}
+func alive(what string) verdict { return verdict{false, ownership.Alive, what + " is alive", false} }
+func unread(what string) verdict {
+	return verdict{false, ownership.Unreadable, what + " could not be read", true}
+}
 func unnamed(what string) verdict {
-	return verdict{false, what + " could not be verified: the 404 does not name it", true}
+	return verdict{false, ownership.Unverifiable, what + " could not be verified: the 404 does not name it", true}
 }
 func other(what string) verdict {
-	return verdict{false, what + " could not be verified: the answer is not that object", true}
+	return verdict{false, ownership.Unverifiable, what + " could not be verified: the answer is not that object", true}
 }
 func unreferenced(what string) verdict {
-	return verdict{false, what + " could not be verified: the reference has no UID", true}
+	return verdict{false, ownership.Unverifiable, what + " could not be verified: the reference has no UID", true}
 }
 
-var ownerExpired = verdict{true, "owner Sandbox has expired", false}
+var ownerExpired = verdict{true, ownership.Expired, "owner Sandbox has expired", false}
 
 func details(name, group, kind string) *metav1.StatusDetails {
 	return &metav1.StatusDetails{Name: name, Group: group, Kind: kind}

@@ -5,6 +5,7 @@ package provider
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -71,6 +72,7 @@ func (o *orphanScan) pass(ctx context.Context) {
 		}
 	}
 	o.last, o.reported = found, reported
+	o.provider.audit.record(reported, time.Now())
 }
 
 // claimIDs is every claim of the table, by sandbox id.

@@ -76,6 +76,7 @@ type Provider struct {
 	capacity capacityGate
 	rechecks rechecks
 	reach    reachability
+	audit    audits
 	// What only [Provider.WaitingFor] and [Provider.Verified] ask for.
 	unreleased unreleased
 	listed     moment

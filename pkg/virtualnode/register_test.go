@@ -62,7 +62,14 @@ func startRecordedRegistration(t *testing.T, client *fake.Clientset, conditions 
 			t.Errorf("run ended with %v", err)
 		}
 	})
-	return node.passed
+	return func() bool {
+		select {
+		case <-node.done:
+			return true
+		default:
+			return false
+		}
+	}
 }
 
 func getNode(t *testing.T, client *fake.Clientset) *corev1.Node {

@@ -13,9 +13,10 @@ import (
 // newRoutes returns the kubelet API of this node. What would need a container
 // answers 501 (pod contract); the statistics are empty (architecture). /pods
 // and /runningpods do not exist: no client certificate is asked for, and they
-// would show whole Pod specs to whoever connects. The library's own handlers
+// would show whole Pod specs to whoever connects. Health is answered elsewhere,
+// by pkg/diagnostics, which is there before the node is. The library's own handlers
 // would bring a router and a tracing library for these few constant answers.
-func newRoutes(r readiness) http.Handler {
+func newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		mux.HandleFunc(method+" /exec/{namespace}/{pod}/{container}", notImplemented)
@@ -25,8 +26,6 @@ func newRoutes(r readiness) http.Handler {
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", notImplemented)
 	mux.HandleFunc("GET /stats/summary", emptySummary)
 	mux.HandleFunc("GET /metrics/resource", noMetrics)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
-	mux.Handle("GET /readyz", r)
 	return mux
 }
 

@@ -20,7 +20,7 @@ func request(h http.Handler, method, path string) *httptest.ResponseRecorder {
 }
 
 func TestRoutes(t *testing.T) {
-	routes := newRoutes(newReadiness())
+	routes := newRoutes()
 	for name, tc := range map[string]struct {
 		method, path string
 		want         int
@@ -34,8 +34,8 @@ func TestRoutes(t *testing.T) {
 		"port-forward by ws":    {"GET", "/portForward/ns/pod", 501},
 		"stats":                 {"GET", "/stats/summary", 200},
 		"metrics":               {"GET", "/metrics/resource", 200},
-		"healthz":               {"GET", "/healthz", 200},
-		"readyz before ready":   {"GET", "/readyz", 503},
+		"health":                {"GET", "/healthz", 404},
+		"readiness":             {"GET", "/readyz", 404},
 		"pods":                  {"GET", "/pods", 404},
 		"pods with a slash":     {"GET", "/pods/", 404},
 		"running pods":          {"GET", "/runningpods/", 404},
@@ -60,7 +60,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestEmptyStatistics(t *testing.T) {
-	routes := newRoutes(newReadiness())
+	routes := newRoutes()
 	var summary statsv1alpha1.Summary
 	if err := json.Unmarshal(request(routes, "GET", "/stats/summary").Body.Bytes(), &summary); err != nil {
 		t.Fatal(err)
@@ -71,32 +71,5 @@ func TestEmptyStatistics(t *testing.T) {
 	w := request(routes, "GET", "/metrics/resource")
 	if w.Body.Len() != 0 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
 		t.Errorf("metrics = %q as %q", w.Body, w.Header())
-	}
-}
-
-func TestReadiness(t *testing.T) {
-	for name, tc := range map[string]struct {
-		pods, node bool
-		want       int
-		says       string
-	}{
-		"nothing yet": {false, false, 503, "the pod controller has not started; the Node is not registered"},
-		"no node yet": {true, false, 503, "the Node is not registered"},
-		"no pods yet": {false, true, 503, "the pod controller has not started"},
-		"both":        {true, true, 200, "ok"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newReadiness()
-			if tc.pods {
-				r.pods.pass()
-			}
-			if tc.node {
-				r.node.pass()
-			}
-			w := request(newRoutes(r), "GET", "/readyz")
-			if w.Code != tc.want || strings.TrimSpace(w.Body.String()) != tc.says {
-				t.Errorf("readyz = %d %q, want %d %q", w.Code, w.Body, tc.want, tc.says)
-			}
-		})
 	}
 }

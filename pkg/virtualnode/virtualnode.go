@@ -7,16 +7,20 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
+	"github.com/virtual-kubelet/virtual-kubelet/node"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 )
 
 // VirtualNode is one virtual node of a cluster.
 type VirtualNode struct {
-	config    Config
-	readiness readiness
+	config     Config
+	registered *milestone
+	// controller is nil until it has been built.
+	controller atomic.Pointer[node.PodController]
 }
 
 // New checks the configuration. Nothing is opened or sent before Run.
@@ -24,12 +28,12 @@ func New(c Config) (*VirtualNode, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &VirtualNode{config: c, readiness: newReadiness()}, nil
+	return &VirtualNode{config: c, registered: newMilestone()}, nil
 }
 
 // Registered is closed once the Node is in the cluster and its Pods are known.
 // What refers to the Node object waits for it.
-func (v *VirtualNode) Registered() <-chan struct{} { return v.readiness.node.done }
+func (v *VirtualNode) Registered() <-chan struct{} { return v.registered.done }
 
 // Run brings the node up as the package comment describes, and keeps it until
 // ctx ends; then it returns nil once everything it started has stopped. The
@@ -53,7 +57,7 @@ func (v *VirtualNode) Run(ctx context.Context) error {
 	klog.FromContext(ctx).Info("Kubelet API is listening", "address", listener.Addr())
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serve(ctx, listener, pair, newRoutes(v.readiness)) })
+	group.Go(func() error { return serve(ctx, listener, pair, newRoutes()) })
 	group.Go(func() error { return v.control(ctx, int32(port)) })
 	return group.Wait()
 }
@@ -81,6 +85,7 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 	if err != nil {
 		return err
 	}
+	v.controller.Store(pods)
 	group, ctx := errgroup.WithContext(ctx)
 	c.Pods.factory.StartWithContext(ctx)
 	defer c.Pods.factory.Shutdown()
@@ -91,13 +96,12 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 			return nil
 		case <-pods.Ready():
 		}
-		v.readiness.pods.pass()
 		r := &registration{
 			status:       &nodeStatus{node: desired},
 			client:       c.HeartbeatClient,
 			conditions:   c.Conditions,
 			recorder:     c.Recorder,
-			onRegistered: v.readiness.node.pass,
+			onRegistered: v.registered.pass,
 		}
 		return r.run(ctx)
 	})

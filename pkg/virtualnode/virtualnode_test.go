@@ -7,10 +7,12 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,15 +81,13 @@ func TestRun(t *testing.T) {
 		}
 		return response.StatusCode, string(body)
 	}
-	// The Node's creation is followed by readiness without any further event
-	// to wait for.
-	for code := 0; code != http.StatusOK; code, _ = get("/readyz") {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
+	select {
+	case <-v.Registered():
+	case <-t.Context().Done():
+		t.Fatal("the Node's creation is not followed by its registration")
 	}
-	if code, _ := get("/healthz"); code != http.StatusOK {
-		t.Errorf("healthz = %d", code)
+	if got := slices.Sorted(maps.Keys(v.QueueDepths())); !slices.Equal(got, slices.Sorted(slices.Values(Queues()))) {
+		t.Errorf("queues %v have a depth, want %v", got, Queues())
 	}
 	if code, body := get("/containerLogs/ns/pod/agent"); code != http.StatusNotImplemented {
 		t.Errorf("logs = %d %q", code, body)

@@ -1,0 +1,48 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/diagnostics"
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+)
+
+// monitor is shown each part of the daemon once it exists.
+type monitor struct {
+	metrics *metrics.Metrics
+	ready   readiness
+}
+
+// listen takes --metrics-addr. It returns nil when there is none.
+func (m *monitor) listen(ctx context.Context, o *options) (*diagnostics.Server, error) {
+	if o.metricsAddr == "" {
+		return nil, nil
+	}
+	server, err := diagnostics.Listen(ctx, diagnostics.Config{
+		Addr: o.metricsAddr, Metrics: m.metrics.Handler(), Ready: m.ready.checks(), Profiles: o.enablePprof,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.origin("metrics-addr"), err)
+	}
+	return server, nil
+}
+
+func (m *monitor) table(table *claims.Table) {
+	m.metrics.WatchTable(table)
+	m.ready.table.Store(table)
+}
+
+func (m *monitor) node(pods *virtualnode.PodInformer, p *provider.Provider, node *virtualnode.VirtualNode) {
+	m.metrics.WatchProvider(p)
+	m.metrics.WatchQueues(node, p)
+	synced, registered := pods.HasSynced, node.Registered()
+	m.ready.podsSynced.Store(&synced)
+	m.ready.registered.Store(&registered)
+}

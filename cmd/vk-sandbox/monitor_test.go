@@ -1,0 +1,166 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+)
+
+// An address that is taken ends the daemon before it touches anything.
+func TestMetricsAddressInUse(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	vars := map[string]string{
+		"KUBECONFIG": writeKubeconfig(t, dir), "VK_STATE_PATH": filepath.Join(dir, "state", "claims.json"),
+		"VK_METRICS_ADDR": taken.Addr().String(),
+	}
+	var stdout, stderr bytes.Buffer
+	if code := execute(nil, environment(vars), &stdout, &stderr); code != exitError {
+		t.Errorf("exit code %d, want %d", code, exitError)
+	}
+	if want := "--metrics-addr (from VK_METRICS_ADDR)"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("stderr = %q, want %q in it", &stderr, want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "state")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state directory was touched: %v", err)
+	}
+}
+
+// A daemon that waits for the table's lock is alive, and not ready.
+func TestWaitingForTheLock(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	dir := t.TempDir()
+	table := filepath.Join(dir, "claims.json")
+	unlock, err := claims.Lock(t.Context(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	address := freeAddress(t)
+	o, err := parse([]string{"--metrics-addr=" + address, "--state-path=" + table}, environment(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, o, environment(map[string]string{"KUBECONFIG": writeKubeconfig(t, dir)})) }()
+
+	for path, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"/healthz":             {200, "ok"},
+		"/readyz":              {503, "another daemon may hold its lock"},
+		"/readyz/claims-table": {503, "claims-table"},
+		"/metrics":             {200, "vk_sandbox_build_info"},
+		"/debug/pprof/":        {404, ""},
+	} {
+		if code, body := get(t, "http://"+address+path); code != want.code || !strings.Contains(body, want.says) {
+			t.Errorf("%s = %d %q, want %d and %q in it", path, code, body, want.code, want.says)
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("run ended with %v", err)
+	}
+	if _, err := os.Stat(table); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a daemon that waits wrote the table: %v", err)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get asks until somebody listens.
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	for {
+		answer, err := http.Get(url) //nolint:gosec // an address of this test
+		if err != nil {
+			if t.Context().Err() != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(body)
+	}
+}
+
+func TestReadinessChecks(t *testing.T) {
+	var r readiness
+	failing := func() (names []string) {
+		for _, c := range r.checks() {
+			if c.Run() != nil {
+				names = append(names, c.Name)
+			}
+		}
+		return names
+	}
+	want := func(names ...string) {
+		t.Helper()
+		if got := failing(); strings.Join(got, " ") != strings.Join(names, " ") {
+			t.Errorf("not ready are %q, want %q", got, names)
+		}
+	}
+	want("claims-table", "pod-cache", "node-registered")
+
+	disk := faultfs.New()
+	table, err := claims.Open(disk, "/state/claims.json", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.table.Store(table)
+	want("pod-cache", "node-registered")
+	disk.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
+	if err := table.Add("team-red/a", claims.Row{ID: "sb_1"}, nil); err == nil {
+		t.Fatal("a write to a full disk landed")
+	}
+	want("claims-table", "pod-cache", "node-registered")
+	disk.SetFault(nil)
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want("pod-cache", "node-registered")
+
+	synced, node := false, make(chan struct{})
+	podsSynced, registered := func() bool { return synced }, (<-chan struct{})(node)
+	r.podsSynced.Store(&podsSynced)
+	r.registered.Store(&registered)
+	want("pod-cache", "node-registered")
+	synced = true
+	want("node-registered")
+	close(node)
+	want()
+}
