@@ -4,8 +4,8 @@
 
 # Generates everything that follows from pkg/apis: deep copies, registration,
 # OpenAPI, clients, apply configurations, listers, informers, and the CRDs in the
-# chart; and docs/metrics.md from pkg/metrics. A new API package pkg/apis/<group>/<version> needs no change here: it is
-# found by the tags in its doc.go.
+# chart. A new API package pkg/apis/<group>/<version> needs no change here: it is
+# found by the tags in its doc.go. And docs/metrics.md, from pkg/metrics.
 #
 # The generators are built once into bin/codegen (or $GOBIN).
 # UPDATE_API_VIOLATIONS=1 rewrites hack/tools/api-violations.list.

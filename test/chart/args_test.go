@@ -20,7 +20,9 @@ func TestEveryFlagHasAValue(t *testing.T) {
 		values string
 		want   string // the argument with those values
 	}{
-		"--listen-addr":             {alone: ":10260", values: `listenAddr: "0.0.0.0:10261"`, want: "0.0.0.0:10261"},
+		"--listen-addr":             {alone: ":10260", values: `listenAddr: "0.0.0.0:10262"`, want: "0.0.0.0:10262"},
+		"--metrics-addr":            {alone: "127.0.0.1:10261", values: `metrics: {addr: "$(VK_NODE_IP):10262"}`, want: "$(VK_NODE_IP):10262"},
+		"--enable-pprof":            {alone: "false", values: `metrics: {pprof: true}`, want: "true"},
 		"--tls-cert":                {alone: absent, values: `tls: {certFile: /pki/a.crt, keyFile: /pki/a.key}`, want: "/pki/a.crt"},
 		"--tls-key":                 {alone: absent, values: `tls: {certFile: /pki/a.crt, keyFile: /pki/a.key}`, want: "/pki/a.key"},
 		"--node-cpu":                {alone: "4000", values: `node: {cpu: 12000000}`, want: "12000000"},

@@ -29,6 +29,8 @@ func TestPodIsWhatTheHostNeeds(t *testing.T) {
 	check(t, "volume mounts", []corev1.VolumeMount{{Name: "state", MountPath: "/var/lib/vk-sandbox"}}, c.VolumeMounts)
 	check(t, "ports", []corev1.ContainerPort{{
 		Name: "kubelet-api", ContainerPort: 10260, HostPort: 10260, Protocol: corev1.ProtocolTCP,
+	}, {
+		Name: "metrics", ContainerPort: 10261, HostPort: 10261, Protocol: corev1.ProtocolTCP,
 	}}, c.Ports)
 }
 
@@ -62,14 +64,15 @@ func TestSecurityContext(t *testing.T) {
 
 func TestProbes(t *testing.T) {
 	tests := map[string]struct{ values, host, port string }{
-		"alone":              {host: "127.0.0.1", port: "10260"},
-		"other port":         {values: `listenAddr: ":10999"`, host: "127.0.0.1", port: "10999"},
-		"all IPv4 addresses": {values: `listenAddr: "0.0.0.0:10999"`, host: "127.0.0.1", port: "10999"},
-		"all addresses":      {values: `listenAddr: "[::]:10999"`, host: "127.0.0.1", port: "10999"},
-		"one address":        {values: `listenAddr: "192.0.2.7:10999"`, host: "192.0.2.7", port: "10999"},
-		"one IPv6 address":   {values: `listenAddr: "[2001:db8::7]:10999"`, host: "2001:db8::7", port: "10999"},
+		"alone":              {host: "127.0.0.1", port: "10261"},
+		"one of loopback":    {values: `metrics: {addr: "[::1]:10999"}`, host: "::1", port: "10999"},
+		"other port":         {values: `metrics: {addr: ":10999"}`, host: "127.0.0.1", port: "10999"},
+		"all IPv4 addresses": {values: `metrics: {addr: "0.0.0.0:10999"}`, host: "127.0.0.1", port: "10999"},
+		"all addresses":      {values: `metrics: {addr: "[::]:10999"}`, host: "127.0.0.1", port: "10999"},
+		"one address":        {values: `metrics: {addr: "192.0.2.7:10999"}`, host: "192.0.2.7", port: "10999"},
+		"one IPv6 address":   {values: `metrics: {addr: "[2001:db8::7]:10999"}`, host: "2001:db8::7", port: "10999"},
 		// Without a host the kubelet asks the Pod's address, which is the host's.
-		"host's address": {values: `listenAddr: "$(VK_NODE_IP):10999"`, host: "", port: "10999"},
+		"host's address": {values: `metrics: {addr: "$(VK_NODE_IP):10999"}`, host: "", port: "10999"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,11 +82,11 @@ func TestProbes(t *testing.T) {
 			} {
 				for _, p := range probe {
 					check(t, "probe", &corev1.HTTPGetAction{
-						Path: path, Host: test.host, Port: intstr.Parse(test.port), Scheme: corev1.URISchemeHTTPS,
+						Path: path, Host: test.host, Port: intstr.Parse(test.port), Scheme: corev1.URISchemeHTTP,
 					}, p.HTTPGet)
 				}
 			}
-			check(t, "declared port", intstr.Parse(test.port).IntVal, c.Ports[0].ContainerPort)
+			check(t, "declared port", intstr.Parse(test.port).IntVal, c.Ports[1].ContainerPort)
 		})
 	}
 }

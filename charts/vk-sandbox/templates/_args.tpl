@@ -32,6 +32,8 @@ SPDX-License-Identifier: Apache-2.0
 - --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}
 - --publish-interval={{ .Values.inventory.interval }}
+- --metrics-addr={{ .Values.metrics.addr }}
+- --enable-pprof={{ .Values.metrics.pprof }}
 - --node-labels={{ include "vk-sandbox.nodeLabels" . }}
 - --disable-pod-events={{ .Values.disablePodEvents }}
 - --log-format={{ .Values.log.format }}

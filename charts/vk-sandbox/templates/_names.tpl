@@ -60,3 +60,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $own := include "vk-sandbox.labels" . | fromYaml -}}
 {{- toYaml (merge $own .Values.podLabels) -}}
 {{- end -}}
+
+{{- /* The labels of an object, and those by which another program selects it. */ -}}
+{{- define "vk-sandbox.labelsAnd" -}}
+{{- $own := include "vk-sandbox.labels" (index . 0) | fromYaml -}}
+{{- toYaml (merge $own (index . 1)) -}}
+{{- end -}}

@@ -11,12 +11,13 @@ SPDX-License-Identifier: Apache-2.0
 {{- end -}}
 {{- end -}}
 
-{{- define "vk-sandbox.listenHost" -}}
-{{- regexReplaceAll ":[0-9]+$" .Values.listenAddr "" | trimAll "[]" -}}
+{{- /* The parts of a [host]:port. */ -}}
+{{- define "vk-sandbox.host" -}}
+{{- regexReplaceAll ":[0-9]+$" . "" | trimAll "[]" -}}
 {{- end -}}
 
-{{- define "vk-sandbox.listenPort" -}}
-{{- regexReplaceAll "^.*:" .Values.listenAddr "" -}}
+{{- define "vk-sandbox.port" -}}
+{{- regexReplaceAll "^.*:" . "" -}}
 {{- end -}}
 
 {{- /*
@@ -24,14 +25,14 @@ Where the kubelet probes: loopback, unless the daemon was told to listen on one
 address only. With no host it is the Pod's address, which is the host's.
 */ -}}
 {{- define "vk-sandbox.probeTarget" -}}
-{{- $host := include "vk-sandbox.listenHost" . -}}
+{{- $host := include "vk-sandbox.host" .Values.metrics.addr -}}
 {{- if has $host (list "" "0.0.0.0" "::") -}}
 host: 127.0.0.1
 {{ else if not (contains "$(" $host) -}}
 host: {{ $host | quote }}
 {{ end -}}
-port: {{ include "vk-sandbox.listenPort" . }}
-scheme: HTTPS
+port: {{ include "vk-sandbox.port" .Values.metrics.addr }}
+scheme: HTTP
 {{- end -}}
 
 {{- /*

@@ -8,12 +8,21 @@ SPDX-License-Identifier: Apache-2.0
 {{- if eq .Values.node.name "$(HOST_NODE_NAME)" -}}
 {{- fail "node.name is the host's own node name: the virtual node would take over its Node object. Add a suffix, as in $(HOST_NODE_NAME)-sandboxd" -}}
 {{- end -}}
-{{- $port := include "vk-sandbox.listenPort" . | int -}}
+{{- range $name, $addr := dict "listenAddr" .Values.listenAddr "metrics.addr" .Values.metrics.addr -}}
+{{- $port := include "vk-sandbox.port" $addr | int -}}
 {{- if eq $port 10250 -}}
-{{- fail "listenAddr uses port 10250, which the host's own kubelet serves. Choose another port" -}}
+{{- fail (printf "%s uses port 10250, which the host's own kubelet serves. Choose another port" $name) -}}
 {{- end -}}
 {{- if or (lt $port 1) (gt $port 65535) -}}
-{{- fail (printf "listenAddr has port %d, which is not between 1 and 65535" $port) -}}
+{{- fail (printf "%s has port %d, which is not between 1 and 65535" $name $port) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq (include "vk-sandbox.port" .Values.listenAddr) (include "vk-sandbox.port" .Values.metrics.addr) -}}
+{{- fail "listenAddr and metrics.addr have the same port. Choose another for one of them" -}}
+{{- end -}}
+{{- $metricsHost := include "vk-sandbox.host" .Values.metrics.addr -}}
+{{- if and .Values.metrics.podMonitor.enabled (or (hasPrefix "127." $metricsHost) (has $metricsHost (list "::1" "localhost"))) -}}
+{{- fail (printf "metrics.podMonitor.enabled: Prometheus cannot reach metrics.addr %s, which is for the host alone. Set it to $(VK_NODE_IP):10261" .Values.metrics.addr) -}}
 {{- end -}}
 {{- $tls := .Values.tls -}}
 {{- if and $tls.existingSecret (or $tls.certFile $tls.keyFile) -}}
@@ -28,8 +37,8 @@ SPDX-License-Identifier: Apache-2.0
 {{- fail "more than one of sandboxd.existingSecret.name, sandboxd.token and sandboxd.tokenFile is set. Keep one of them" -}}
 {{- end -}}
 {{- if not .Values.node.advertiseIP -}}
-{{- if contains "$(VK_NODE_IP)" (print .Values.listenAddr $sandboxd.advertiseAddr) -}}
-{{- fail "listenAddr or sandboxd.advertiseAddr uses $(VK_NODE_IP), which exists only with node.advertiseIP=true" -}}
+{{- if contains "$(VK_NODE_IP)" (print .Values.listenAddr .Values.metrics.addr $sandboxd.advertiseAddr) -}}
+{{- fail "listenAddr, metrics.addr or sandboxd.advertiseAddr uses $(VK_NODE_IP), which exists only with node.advertiseIP=true" -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
