@@ -95,6 +95,9 @@ func (w *World) released() (ids []string) {
 
 func TestB20TokensStayIn(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
+		w.Stop()
+		w.Measure = true
+		w.mustStart()
 		id := w.run(nb)
 		token, err := w.Sandboxd.Token(id)
 		if err != nil {
@@ -109,7 +112,9 @@ func TestB20TokensStayIn(t *testing.T) {
 		if !strings.Contains(w.Log.String(), "sandboxd") {
 			t.Fatal("the log says nothing; this test would not see a leak")
 		}
-		// The model looks through every log line, status and request.
+		w.scrape()
+		// The model looks through every log line, status and request, and
+		// through the metrics.
 	})
 }
 

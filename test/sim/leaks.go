@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/cocoonstack/vk-sandbox/test/canary"
 )
 
 // headLen is how much of a credential is looked for: enough not to be met by
@@ -21,7 +23,7 @@ const headLen = 12
 type leaks struct {
 	mu    sync.Mutex
 	ids   map[string]bool // whose credential was handed out
-	heads map[string]bool // what the credentials begin with
+	heads map[string]bool // what the forms of the credentials begin with
 	found []string
 }
 
@@ -29,9 +31,6 @@ type leaks struct {
 func (l *leaks) look(text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if bytes.Contains(text, []byte(rootToken)) {
-		l.found = append(l.found, string(text))
-	}
 	for i := 0; i+headLen <= len(text); i++ {
 		if l.heads[string(text[i:i+headLen])] {
 			l.found = append(l.found, string(text))
@@ -44,9 +43,20 @@ func (l *leaks) handedOut(id, token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ids == nil {
-		l.ids, l.heads = map[string]bool{}, map[string]bool{}
+		l.ids = map[string]bool{}
 	}
-	l.ids[id], l.heads[token[:headLen]] = true, true
+	l.ids[id] = true
+	l.learn(token)
+}
+
+// learn makes a credential known. The caller holds mu, or has l to itself.
+func (l *leaks) learn(credential string) {
+	if l.heads == nil {
+		l.heads = map[string]bool{}
+	}
+	for _, form := range canary.Forms(credential) {
+		l.heads[form[:headLen]] = true
+	}
 }
 
 // delivered returns the sandboxes whose credentials reached the daemon.

@@ -26,6 +26,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -52,6 +53,9 @@ type World struct {
 	// Events is what the daemon has recorded.
 	Events *events
 
+	// Measure gives the next daemon metrics.
+	Measure bool
+
 	logger logr.Logger
 	leak   leaks
 	daemon *daemon
@@ -65,6 +69,7 @@ type daemon struct {
 	kubelet  *kubelet
 	provider *provider.Provider
 	table    *claims.Table
+	metrics  *metrics.Metrics // nil unless measured
 	dead     atomic.Bool
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
@@ -85,6 +90,7 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.leak.learn(rootToken)
 	w.API = NewAPI(w.leak.look)
 	w.Events = &events{look: w.leak.look}
 	w.model = newModel(w)
@@ -116,15 +122,24 @@ func (w *World) Start() error {
 	kind := schema.FromAPIVersionAndKind(sandboxAPIVersion, "Sandbox")
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
 	d.kubelet = newKubelet(ctx, w.API)
-	d.provider, err = provider.New(provider.Config{
+	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
 		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true },
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
-	})
+	}
+	if w.Measure {
+		d.metrics = metrics.New("sim")
+		d.metrics.WatchTable(table)
+		providerConfig.Sandboxd, providerConfig.Owners = d.metrics.Sandboxd(client), d.metrics.Owners(providerConfig.Owners)
+	}
+	d.provider, err = provider.New(providerConfig)
 	if err != nil {
 		cancel()
 		return err
+	}
+	if w.Measure {
+		d.metrics.WatchProvider(d.provider)
 	}
 	w.daemon = d
 	d.kubelet.observe = w.model.published
