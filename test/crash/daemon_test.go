@@ -48,7 +48,7 @@ func (w *world) start() *life {
 	l.api = httptest.NewServer(l.count(w.api))
 	w.do(writeKubeconfig(w.kubeconfig(), l.api.URL))
 	l.cmd = exec.CommandContext(context.WithoutCancel(w.t.Context()), w.program,
-		"--node-name="+nodeName, "--node-ip=127.0.0.1", "--listen-addr=127.0.0.1:0",
+		"--node-name="+nodeName, "--node-ip=127.0.0.1", "--listen-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0",
 		"--sandboxd-url="+l.sandboxd.URL, "--sandboxd-token-file="+w.tokenFile(),
 		"--state-path="+w.table, "--orphan-scan-interval=1s",
 	)

@@ -30,8 +30,8 @@ func TestKubeletAPI(t *testing.T) {
 		"/containerLogs/ns/pod/c":   http.StatusNotImplemented,
 		"/exec/ns/pod/c?command=sh": http.StatusNotImplemented,
 		"/stats/summary":            http.StatusOK,
-		"/healthz":                  http.StatusOK,
-		"/readyz":                   http.StatusOK,
+		"/metrics":                  http.StatusNotFound,
+		"/healthz":                  http.StatusNotFound,
 	} {
 		t.Run(path, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+path, http.NoBody)

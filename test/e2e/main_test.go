@@ -153,6 +153,8 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 		"--set=inventory.publish=true", "--set=inventory.interval=5s",
 		// What is logged at most is what the search for tokens has to look at.
 		"--set=log.level=debug",
+		// Everything that is measured is to be seen.
+		"--set=inventory.publish=true",
 	}
 	for _, value := range set {
 		args = append(args, "--set="+value)

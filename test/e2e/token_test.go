@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/canary"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
@@ -55,6 +56,10 @@ func TestTokensStayWhereTheyBelong(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.assertAbsent(tokens, "helm get all", values)
+	for _, h := range f.info.Hosts {
+		f.assertAbsent(tokens, "metrics", f.get(h, "/metrics"))
+		f.assertAbsent(tokens, "readiness", f.get(h, "/readyz?verbose"))
+	}
 }
 
 // tokens are the secrets to look for, by what they are.
@@ -97,8 +102,8 @@ func (f *fixture) searchFor(tokens map[string]string, places map[string][]string
 func (f *fixture) assertAbsent(tokens map[string]string, place, text string) {
 	f.t.Helper()
 	for what, token := range tokens {
-		if strings.Contains(text, token) {
-			f.t.Errorf("%s is in: %s", what, place)
+		if forms := canary.Find(text, token); forms != nil {
+			f.t.Errorf("%s is in: %s, as %q", what, place, forms)
 		}
 	}
 }
