@@ -183,3 +183,33 @@ func TestStopping(t *testing.T) {
 		}
 	})
 }
+
+// Each cycle is observed once, with how it ended, and one that a stop cuts
+// short is not.
+func TestObserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		var ends []bool
+		h.config.Observe = func(err error) { ends = append(ends, err == nil) }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		p := h.publisher(t)
+		go func() { ended <- p.Run(ctx) }()
+		pass(startSpread)
+		h.change(func() { h.sandboxd.listErr = errors.New("sandboxd is away") })
+		cycles(1)
+		h.change(func() { h.sandboxd.listErr = nil; h.applyErr = errors.New("no API server") })
+		cycles(1)
+		h.change(func() { h.applyErr = nil })
+		cycles(1)
+		h.change(func() { h.sandboxd.hang = true })
+		cycles(1)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]bool{true, false, false, true}, ends); diff != "" {
+			t.Errorf("cycles that published (-want +got):\n%s", diff)
+		}
+	})
+}
