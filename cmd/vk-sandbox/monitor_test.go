@@ -54,7 +54,11 @@ func TestWaitingForTheLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock()
+	defer func() {
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	}()
 	address := freeAddress(t)
 	o, err := parse([]string{"--metrics-addr=" + address, "--state-path=" + table}, environment(nil))
 	if err != nil {

@@ -44,7 +44,7 @@ func New(version string) *Metrics {
 		Name: "build_info", Labels: []string{"version", "go_version"},
 		Help: "Always 1; its labels say which build runs.",
 	}).WithLabelValues(version, runtime.Version()).Set(1)
-	//nolint:staticcheck // there is no other way for collectors that are not Kubernetes'
+	// There is no other way for collectors that are not Kubernetes'.
 	m.registry.RawMustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ type scrape struct {
 func read(t *testing.T, m *metrics.Metrics) scrape {
 	t.Helper()
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != 200 {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -289,7 +290,7 @@ func TestSandboxd(t *testing.T) {
 			_, infoErr := counted.Info(t.Context())
 			releaseErr := counted.Release(t.Context(), "sb_1", sandboxd.Token{})
 			for _, got := range []error{claimErr, listErr, getErr, infoErr, releaseErr} {
-				if got != err {
+				if !errors.Is(got, err) {
 					t.Errorf("the error %v became %v", err, got)
 				}
 			}
@@ -325,7 +326,7 @@ func TestPods(t *testing.T) {
 			for verb, do := range map[string]func(context.Context, *corev1.Pod) error{
 				"create": counted.CreatePod, "update": counted.UpdatePod, "delete": counted.DeletePod,
 			} {
-				if got := do(t.Context(), &corev1.Pod{}); got != err {
+				if got := do(t.Context(), &corev1.Pod{}); !errors.Is(got, err) {
 					t.Errorf("%s: the error %v became %v", verb, err, got)
 				}
 			}

@@ -28,12 +28,12 @@ func TestFind(t *testing.T) {
 		"%X":              func(s string) string { return fmt.Sprintf("%X", s) },
 		"% x":             func(s string) string { return fmt.Sprintf("% x", s) },
 		"%q":              func(s string) string { return fmt.Sprintf("%q", s) },
-		"%v of bytes":     func(s string) string { return fmt.Sprint([]byte(s)) },
+		"%v of bytes":     func(s string) string { return fmt.Sprintf("%d", []byte(s)) },
 		"URL query":       url.QueryEscape,
 		"URL path":        url.PathEscape,
 		"JSON":            func(s string) string { b, _ := json.Marshal(s); return string(b) },
 		"JSON of bytes":   func(s string) string { b, _ := json.Marshal([]byte(s)); return string(b) },
-		"JSON of numbers": func(s string) string { return strings.ReplaceAll(fmt.Sprint([]byte(s)), " ", ",") },
+		"JSON of numbers": func(s string) string { return strings.ReplaceAll(fmt.Sprintf("%d", []byte(s)), " ", ",") },
 		"%HH":             percent,
 	}
 	for name, encode := range encodings {

@@ -35,8 +35,7 @@ func crashes() map[string]func(claims.Claim) {
 			hold := make(chan claims.Claim)
 			go func(c claims.Claim, token sandboxd.Token) { hold <- c; _ = token }(c, c.Token)
 			time.Sleep(10 * time.Millisecond)
-			var none *claims.Claim
-			fmt.Fprintln(os.Stderr, none.Token)
+			fmt.Fprintln(os.Stderr, c.Owner.Name) // there is no owner
 		},
 	}
 }

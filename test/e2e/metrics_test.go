@@ -61,7 +61,7 @@ func TestMetricsUnderLoad(t *testing.T) {
 	}
 	after := ""
 	eventually(t, "every documented metric", func(context.Context) error {
-		after = f.get(h, "/metrics")
+		after = f.get(h, "/metrics") //nolint:contextcheck // onHost ends with the test
 		return served(t, after)
 	})
 	for series, least := range map[string]float64{

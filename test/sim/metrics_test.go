@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 func (w *World) scrape() string {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
-	w.daemon.metrics.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	w.daemon.metrics.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	w.leak.look(rec.Body.Bytes())
 	if !strings.Contains(rec.Body.String(), "vk_sandbox_claims{") {
 		w.t.Fatalf("no metrics: %s", rec.Body)
