@@ -74,6 +74,9 @@ func runAll(m *testing.M) (code int, err error) {
 	}
 	code = m.Run()
 	if code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		// The time for setting up is over by now.
+		ctx, cancel := context.WithTimeout(context.Background(), setUpTimeout)
+		defer cancel()
 		err = shared.checkRights(ctx)
 	}
 	return code, err
