@@ -19,7 +19,11 @@ import (
 // is not sure yet: a 404 is also the answer to a wrong token.
 func (p *Provider) destroy(ctx context.Context, c claims.Claim) (gone bool, err error) {
 	ctx = context.WithoutCancel(ctx)
-	defer func() { p.unreleased.note(c.ID, gone, err) }()
+	defer func() {
+		if why, news := p.unreleased.note(c.ID, gone, err); news {
+			klog.FromContext(ctx).Info("release is not confirmed yet; it is tried again until it is", "key", c.Key, "claim", c.ID, "why", why)
+		}
+	}()
 	err = p.sandboxd.Release(ctx, c.ID, c.Token)
 	if err == nil {
 		return true, nil

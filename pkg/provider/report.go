@@ -65,13 +65,14 @@ type unreleased struct {
 	last map[string]string
 }
 
-// note records the outcome of a release that was tried.
-func (u *unreleased) note(id string, gone bool, err error) {
-	why := "it is not listed just now, which is not sure yet"
+// note records the outcome of a release that was tried. It returns why it is
+// not confirmed, and whether that is news.
+func (u *unreleased) note(id string, gone bool, err error) (why string, news bool) {
+	why = "it is not listed just now, which is not sure yet"
 	switch class := sandboxd.ClassOf(err); {
 	case gone:
 		u.forget(id)
-		return
+		return "", false
 	case class != "":
 		why = string(class)
 	case err != nil:
@@ -82,7 +83,9 @@ func (u *unreleased) note(id string, gone bool, err error) {
 	if u.last == nil {
 		u.last = map[string]string{}
 	}
+	news = u.last[id] != why
 	u.last[id] = why
+	return why, news
 }
 
 func (u *unreleased) why(id string) (string, bool) {
