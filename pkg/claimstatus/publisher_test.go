@@ -273,3 +273,33 @@ func TestSandboxdAway(t *testing.T) {
 		}
 	})
 }
+
+// An object that needs no write counts as up to date; one that could not be
+// written does not.
+func TestObserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness()
+		var fresh, failed int
+		h.config.Observe = func(err error) {
+			if err == nil {
+				fresh++
+			} else {
+				failed++
+			}
+		}
+		h.start(t)
+		pass(10 * time.Minute)
+		if applies := len(h.applies()); fresh <= applies || failed > 0 {
+			t.Errorf("%d cycles up to date and %d not, with %d applies", fresh, failed, applies)
+		}
+		before := fresh
+		h.move(func() {
+			h.applyErr = errors.New("no API server")
+			h.table.claims = append(h.table.claims, claim("b", claims.Bound))
+		})
+		pass(time.Minute)
+		if failed == 0 || fresh > before {
+			t.Errorf("%d cycles up to date and %d not while nothing can be written", fresh-before, failed)
+		}
+	})
+}
