@@ -8,24 +8,43 @@ import (
 	"time"
 )
 
-// Finding is the short name of what the orphan scan says of one sandbox or
-// claim, fit for a metric's label.
+// Finding is what the orphan scan says of one sandbox or claim, in a word that
+// is fit for a metric's label.
 type Finding string
 
-// The findings.
+// The findings. None leads to a release.
 const (
-	// Orphan: a sandbox without a claim_ref that no claim is bound to.
+	// Orphan: the node holds a sandbox that no claim of this table is bound to
+	// and that names no claim_ref.
 	Orphan Finding = "orphan"
-	// External: a sandbox that somebody else has claimed from the same node.
+	// External: claimed by somebody else against the same node.
 	External Finding = "external"
-	// Stray: a sandbox whose claim_ref is a Pod that holds another one.
+	// Stray: its claim_ref is a Pod that holds another sandbox.
 	Stray Finding = "stray"
+	// Shared: its Pod has an owner that another Pod's claim has too.
+	Shared Finding = "shared"
 	// Stale: a claim whose sandbox the node does not list.
 	Stale Finding = "stale"
 )
 
 // Findings returns every finding.
-func Findings() []Finding { return []Finding{Orphan, External, Stray, Stale} }
+func Findings() []Finding { return []Finding{Orphan, External, Stray, Shared, Stale} }
+
+// text is the finding as a person reads it.
+func (f Finding) text() string {
+	switch f {
+	case Orphan:
+		return "possible orphan: a sandbox without a claim_ref is bound to no claim; it is retained"
+	case External:
+		return "external claim: a sandbox with a claim_ref is bound to no claim here; it is retained"
+	case Stray:
+		return "stray claim: a sandbox names a pod that holds another one, as after a claim whose answer was lost; it is retained"
+	case Shared:
+		return "shared owner: two pods of one owner hold a claim each; both are kept while the owner lives"
+	default:
+		return "stale claim: the node does not list its sandbox"
+	}
+}
 
 // Audit is what the last orphan scan reported.
 type Audit struct {
@@ -51,25 +70,12 @@ type audits struct {
 	last Audit
 }
 
-func (a *audits) record(reported map[string]finding, at time.Time) {
+func (a *audits) record(reported map[string]Finding, at time.Time) {
 	counts := map[Finding]int{}
 	for _, f := range reported {
-		counts[f.name()]++
+		counts[f]++
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last = Audit{At: at, Counts: counts}
-}
-
-func (f finding) name() Finding {
-	switch f {
-	case orphan:
-		return Orphan
-	case external:
-		return External
-	case lostAnswer:
-		return Stray
-	default:
-		return Stale
-	}
 }

@@ -14,23 +14,6 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// finding is what the orphan scan says of one sandbox or claim.
-type finding string
-
-const (
-	// orphan: the node holds a sandbox that no claim of this table is bound
-	// to and that names no claim_ref.
-	orphan finding = "possible orphan: a sandbox without a claim_ref is bound to no claim; it is retained"
-	// external: claimed by somebody else against the same node.
-	external finding = "external claim: a sandbox with a claim_ref is bound to no claim here; it is retained"
-	// lostAnswer: its claim_ref is a Pod that holds another sandbox.
-	lostAnswer finding = "stray claim: a sandbox names a pod that holds another one, as after a claim whose answer was lost; it is retained"
-	// shared: its Pod has an owner that another Pod's claim has too.
-	shared finding = "shared owner: two pods of one owner hold a claim each; both are kept while the owner lives"
-	// stale: a claim whose sandbox the node does not list.
-	stale finding = "stale claim: the node does not list its sandbox"
-)
-
 // orphanScan compares the node's index with the table. It only reports:
 // background reconciliation cannot prove what a user wants (architecture,
 // "Audit-only orphan scan"). A finding counts when two passes in a row have it:
@@ -38,8 +21,8 @@ const (
 // logged when it comes and when it goes.
 type orphanScan struct {
 	provider *Provider
-	last     map[string]finding // of the last pass, by sandbox id
-	reported map[string]finding
+	last     map[string]Finding // of the last pass, by sandbox id
+	reported map[string]Finding
 }
 
 // pass is one comparison. A list that failed is not an empty list: the whole
@@ -56,14 +39,14 @@ func (o *orphanScan) pass(ctx context.Context) {
 	}
 	after := o.provider.claimIDs()
 	found := compare(l, before, after)
-	reported := map[string]finding{}
+	reported := map[string]Finding{}
 	for id, f := range found {
 		if o.last[id] != f {
 			continue
 		}
 		reported[id] = f
 		if o.reported[id] != f {
-			logger.Info("orphan scan: "+string(f), "claim", id, "key", after[id].Key, "claimRef", l[id].ClaimRef)
+			logger.Info("orphan scan: "+f.text(), "claim", id, "key", after[id].Key, "claimRef", l[id].ClaimRef)
 		}
 	}
 	for id, f := range o.reported {
@@ -84,21 +67,21 @@ func (p *Provider) claimIDs() map[string]claims.Claim {
 	return out
 }
 
-func compare(l listing, before, after map[string]claims.Claim) map[string]finding {
-	found := map[string]finding{}
+func compare(l listing, before, after map[string]claims.Claim) map[string]Finding {
+	found := map[string]Finding{}
 	keys := map[string]bool{}
 	ofOwner := map[types.UID]string{}
 	for id, c := range after {
 		keys[c.Key] = true
 		if c.Controller != nil && c.State != claims.Releasing {
 			if other, twice := ofOwner[c.Controller.UID]; twice {
-				found[id], found[other] = shared, shared
+				found[id], found[other] = Shared, Shared
 			}
 			ofOwner[c.Controller.UID] = id
 		}
 		_, known := before[id]
 		if _, listed := l[id]; known && !listed {
-			found[id] = stale
+			found[id] = Stale
 		}
 	}
 	for id, s := range l {
@@ -113,13 +96,13 @@ func compare(l listing, before, after map[string]claims.Claim) map[string]findin
 	return found
 }
 
-func classify(s sandboxd.Sandbox, keys map[string]bool) finding {
+func classify(s sandboxd.Sandbox, keys map[string]bool) Finding {
 	switch {
 	case s.ClaimRef == "":
-		return orphan
+		return Orphan
 	case keys[s.ClaimRef]:
-		return lostAnswer
+		return Stray
 	default:
-		return external
+		return External
 	}
 }
