@@ -28,6 +28,8 @@ type Table interface {
 type Provider interface {
 	// WaitingFor says what has to happen for the claim to go on, or nothing.
 	WaitingFor(claims.Claim) string
+	// Ended reports whether the claim's Pod has ended.
+	Ended(claims.Claim) bool
 	// Verified is when sandboxd last listed its whole index; zero for never.
 	Verified() time.Time
 }
@@ -69,6 +71,11 @@ func (c Collector) rows() []api.NodeClaim {
 	}
 	rows := make([]api.NodeClaim, 0, len(byID))
 	for _, claim := range byID {
+		// Nobody asks sandboxd about what an ended Pod ran on any more: after a
+		// restart such a claim stays as it was loaded until the Pod's teardown.
+		if claim.State == claims.Quarantined && c.Provider.Ended(claim) {
+			claim.State = claims.Bound
+		}
 		rows = append(rows, Redact(claim, c.Provider.WaitingFor(claim)))
 	}
 	return rows

@@ -44,6 +44,7 @@ type fakeTable struct {
 	releasing []claims.Claim
 	writes    claims.Writes
 	waiting   map[string]string // by claim id
+	ended     map[string]bool   // by claim id
 	verified  time.Time
 	changes   chan struct{}
 }
@@ -72,6 +73,12 @@ func (f *fakeTable) WaitingFor(c claims.Claim) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.waiting[c.ID]
+}
+
+func (f *fakeTable) Ended(c claims.Claim) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended[c.ID]
 }
 
 func (f *fakeTable) Verified() time.Time {

@@ -19,6 +19,9 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 	if why, ok := p.unreleased.why(c.ID); ok {
 		return "sandboxd to confirm the release: " + why
 	}
+	if p.Ended(c) {
+		return "its Pod, which has ended, to be deleted"
+	}
 	switch c.State {
 	case claims.Tentative:
 		return "the claims file to take it; if that fails it is given back"
@@ -43,6 +46,10 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 		return p.rechecks.reason(c)
 	}
 }
+
+// Ended reports whether the claim's Pod has ended, here or in the API. Such a
+// claim keeps its credential for the Pod's teardown, and waits for nothing else.
+func (p *Provider) Ended(c claims.Claim) bool { return p.over(c) }
 
 // Verified is when sandboxd last listed its whole index, which is what claims
 // are verified against; zero before the first time. It never blocks.

@@ -51,6 +51,42 @@ func TestB04RebootAndAbsentSandboxd(t *testing.T) {
 	})
 }
 
+// The Pod that takes the place of one whose VM was lost gets a VM of its own,
+// not what is left of the lost one.
+func TestB04ReplacementOfALostVM(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restarted %v", restarted), func(t *testing.T) {
+			play(t, func(t *testing.T, w *World) {
+				lost := w.run(nb)
+				w.Crash(true)
+				if err := w.Sandboxd.Lose(lost); err != nil {
+					t.Fatal(err)
+				}
+				w.mustStart()
+				w.Wait(5 * time.Minute)
+				if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed {
+					t.Fatalf("the pod of a lost VM: %s", w.describe(nb))
+				}
+				if restarted {
+					w.Stop()
+					w.mustStart()
+					w.Wait(time.Minute)
+				}
+				if c, ok := w.Table().Get(nb); !ok || c.Token.Reveal() == "" {
+					t.Error("the credential is gone before the pod's teardown")
+				}
+				w.API.DeletePod(nb)
+				w.Wait(10 * time.Second)
+				w.API.CreatePod(nb, false, "86400")
+				w.Wait(3 * time.Minute)
+				if id := w.running(nb); id == lost || !w.lives(id) {
+					t.Errorf("the replacement runs on %s, which lives: %v", id, w.lives(id))
+				}
+			})
+		})
+	}
+}
+
 func TestB05PodsThatTheAPIDoesNotShow(t *testing.T) {
 	for _, tc := range []struct {
 		name string
