@@ -224,11 +224,7 @@ func TestPodEvents(t *testing.T) {
 		v := startControl(t, fake.NewClientset(publishedPod()), provider, func(c *Config) { c.Recorder = events })
 		<-v.Registered()
 		time.Sleep(time.Minute)
-		close(events.Events)
-		var got []string
-		for e := range events.Events {
-			got = append(got, e)
-		}
+		got := recorded(events)
 		if len(got) != 2 || got[0] != "Warning ProviderCreateFailed first" || !strings.HasPrefix(got[1], "Normal ") {
 			t.Errorf("events = %q, want the failed create and then the one that succeeded", got)
 		}

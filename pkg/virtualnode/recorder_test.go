@@ -15,6 +15,14 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
+// recorded returns the events so far. The recorder may be in use.
+func recorded(events *record.FakeRecorder) (got []string) {
+	for len(events.Events) > 0 {
+		got = append(got, <-events.Events)
+	}
+	return got
+}
+
 func TestWarningsOnly(t *testing.T) {
 	events := record.NewFakeRecorder(10)
 	r := warningsOnly{events}
@@ -23,11 +31,7 @@ func TestWarningsOnly(t *testing.T) {
 		r.Eventf(publishedPod(), kind, "Two", "%s", "m")
 		r.AnnotatedEventf(publishedPod(), nil, kind, "Three", "%s", "m")
 	}
-	close(events.Events)
-	var got []string
-	for e := range events.Events {
-		got = append(got, e)
-	}
+	got := recorded(events)
 	if want := []string{"Warning One m", "Warning Two m", "Warning Three m"}; !slices.Equal(got, want) {
 		t.Errorf("events = %q, want %q", got, want)
 	}

@@ -209,11 +209,7 @@ func TestOwnConditions(t *testing.T) {
 			synctest.Wait()
 			check()
 		}
-		close(events.Events)
-		var got []string
-		for e := range events.Events {
-			got = append(got, e)
-		}
+		got := recorded(events)
 		// A new reason under the same status is published, and no event.
 		want := []string{
 			"Normal Answering sandboxd answers",
