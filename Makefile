@@ -14,11 +14,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 # FAIL_ON_SKIP=1 makes a test that is skipped a failure, as .ci/run does.
 export FAIL_ON_SKIP ?=
 
-# A static program runs in an image that has nothing else, and one without paths
-# is the same wherever it is built. The same settings for all that is built here
-# let it share one build cache; only the race detector needs its own.
+# A static program runs in an image that has nothing else, and one without paths and
+# the state of a checkout is the same wherever it is built. The same settings for all
+# that is built here let it share one build cache; only the race detector needs its own.
 export CGO_ENABLED := 0
-export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath -buildvcs=false)
 
 ##@ See it work
 

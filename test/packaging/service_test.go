@@ -1,0 +1,173 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package packaging
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+const (
+	rootToken = "CANARY-root-51c0de"
+	podKey    = "default/my-sandbox"
+	stateFile = "/var/lib/vk-sandbox/claims.json"
+)
+
+// TestService installs the daemon as docs/installation.md says, starts its unit
+// with a real systemd, and lets it serve a Pod: what the unit forbids is nothing
+// that the daemon needs, and what it allows is the state directory alone.
+func TestService(t *testing.T) {
+	sandboxd, err := sandboxdsim.New(sandboxdsim.Config{
+		RootToken: rootToken,
+		Pools:     []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: "ghcr.io/cocoonstack/sandbox/rt:24.04"}, Target: 2}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sandboxd.Close() }) // it keeps nothing
+	peer := httptest.NewServer(sandboxd.Handler())
+	t.Cleanup(peer.Close)
+	api := kubeapi.New(kubeapi.Config{})
+	server := httptest.NewServer(api)
+	t.Cleanup(server.Close)
+
+	system := boot(t, hostFolder(t, server.URL, peer.URL))
+	system.do("systemd-sysusers", "vk-sandbox.conf")
+	system.do("chgrp", "vk-sandbox", "/etc/vk-sandbox/kubeconfig", "/etc/vk-sandbox/sandboxd-token")
+	system.do("systemctl", "start", "vk-sandbox.service")
+
+	eventually(t, system, "the Node is registered under the host's name", func() bool {
+		return api.Get("nodes", "/host-07-sandboxd") != nil
+	})
+	createPod(t, api)
+	running := func() bool {
+		pod := api.Get(kubeapi.Pods, podKey)
+		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+		return phase == string(corev1.PodRunning)
+	}
+	eventually(t, system, "the Pod is Running", running)
+	claim := claimID(t, system)
+
+	info, err := os.Stat(system.path(stateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Stat(system.path(filepath.Dir(stateFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 || folder.Mode().Perm() != 0o700 {
+		t.Errorf("the claims table has mode %o, its folder %o; want 600 and 700", info.Mode().Perm(), folder.Mode().Perm())
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner == 0 {
+		t.Error("the daemon runs as root")
+	}
+
+	system.do("systemctl", "restart", "vk-sandbox.service")
+	eventually(t, system, "the daemon is up again", func() bool {
+		return strings.Count(system.log(), "Claims table loaded") == 2
+	})
+	if again := claimID(t, system); again != claim {
+		t.Errorf("after a restart the Pod's claim is %s; it was %s", again, claim)
+	}
+	system.do("systemctl", "stop", "vk-sandbox.service")
+	if result := system.do("systemctl", "show", "--property=Result", "--value", "vk-sandbox.service"); strings.TrimSpace(result) != "success" {
+		t.Errorf("the service ended with %q, not success", result)
+	}
+	if made := sandboxd.Truth(sandboxdsim.EventFilter{}).Counters.Claimed; made != 1 {
+		t.Errorf("%d claims were made for one Pod", made)
+	}
+}
+
+// hostFolder has the files that an administrator puts on a host.
+func hostFolder(t *testing.T, apiURL, sandboxdURL string) string {
+	t.Helper()
+	host := t.TempDir()
+	install(t, host)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["test"] = &clientcmdapi.Cluster{Server: apiURL}
+	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
+	config.CurrentContext = "test"
+	kubeconfig, err := clientcmd.Write(*config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(host, "etc/vk-sandbox/kubeconfig"), kubeconfig, 0o640)
+	write(t, filepath.Join(host, "etc/vk-sandbox/sandboxd-token"), []byte(rootToken+"\n"), 0o640)
+	file := filepath.Join(host, "etc/vk-sandbox/vk-sandbox.env")
+	env := string(read(t, file))
+	// A port of the machine that is free, and the rest as the template says it.
+	for name, value := range map[string]string{
+		"SANDBOXD_URL": sandboxdURL, "SANDBOXD_TOKEN_FILE": "/etc/vk-sandbox/sandboxd-token",
+		"VK_LISTEN_ADDR": "127.0.0.1:0", "VK_SANDBOX_ARGS": "--orphan-scan-interval=1m --disable-pod-events",
+	} {
+		line := "\n#" + name + "="
+		before, after, found := strings.Cut(env, line)
+		if !found {
+			t.Fatalf("vk-sandbox.env has no line %q", line)
+		}
+		_, after, _ = strings.Cut(after, "\n")
+		env = before + "\n" + name + "=" + value + "\n" + after
+	}
+	write(t, file, []byte(env), 0o644)
+	write(t, filepath.Join(host, "etc/hostname"), []byte("host-07\n"), 0o644)
+	// Only the test needs these: a target without anything, and the log as a file.
+	write(t, filepath.Join(host, "usr/lib/systemd/system/boot.target"), []byte("[Unit]\nDefaultDependencies=no\n"), 0o644)
+	write(t, filepath.Join(host, "etc/systemd/system/vk-sandbox.service.d/log.conf"),
+		[]byte("[Service]\nStandardOutput=append:/vk-sandbox.log\nStandardError=append:/vk-sandbox.log\n"), 0o644)
+	return host
+}
+
+func createPod(t *testing.T, api *kubeapi.Server) {
+	t.Helper()
+	pod := map[string]any{}
+	if err := yaml.Unmarshal(read(t, filepath.Join(root(t), "examples/pod.yaml")), &pod); err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{Object: pod}
+	if err := unstructured.SetNestedField(object.Object, "host-07-sandboxd", "spec", "nodeName"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Create(kubeapi.Pods, object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func claimID(t *testing.T, s *system) string {
+	t.Helper()
+	var table struct {
+		Claims map[string]struct{ ID string }
+	}
+	if err := json.Unmarshal(read(t, s.path(stateFile)), &table); err != nil {
+		t.Fatal(err)
+	}
+	if table.Claims[podKey].ID == "" {
+		t.Fatalf("the claims table has no claim of %s", podKey)
+	}
+	return table.Claims[podKey].ID
+}
+
+func eventually(t *testing.T, s *system, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s\n--- systemd\n%s--- daemon\n%s", what, s.output.String(), s.log())
+		}
+	}
+}
