@@ -10,7 +10,8 @@ MAKEFLAGS += --no-builtin-rules
 HOSTS ?= 1
 # What runs the cluster: "local" (a real Kubernetes from its own modules) or "kind".
 export CLUSTER ?= local
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+export VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := '-s -w -X main.version=$(VERSION)'
 # FAIL_ON_SKIP=1 makes a test that is skipped a failure, as .ci/run does.
 export FAIL_ON_SKIP ?=
 
@@ -34,8 +35,14 @@ demo-down: cluster-down ## End the demo's cluster
 .PHONY: build
 build: ## Build the programs into bin/
 	@mkdir -p bin
-	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
+	@go build -ldflags $(LDFLAGS) -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
 	@go build -C hack/cluster -o ../../bin/cluster .
+
+# The daemon alone.
+.PHONY: bin/vk-sandbox
+bin/vk-sandbox:
+	@mkdir -p bin
+	@go build -ldflags $(LDFLAGS) -o $@ ./cmd/vk-sandbox
 
 .PHONY: images
 images: build ## Make the daemon's image and give it to every host of the cluster
@@ -48,15 +55,23 @@ generate: ## Generate code and CRDs from pkg/apis, and docs/metrics.md
 ##@ Test
 
 .PHONY: test
-test: test-unit test-crash test-chart test-e2e ## Run all tests: unit, crash, chart and end-to-end
+test: test-unit test-crash test-chart test-packaging test-e2e ## Run all tests: unit, crash, chart, packaging and end-to-end
 
 .PHONY: test-unit
-test-unit: ## Run the tests of every module with the race detector, but for the chart's
+test-unit: ## Run the tests of every module with the race detector, but for those below
 	@hack/test-unit.sh
 
 .PHONY: test-chart
 test-chart: ## Run the chart's tests
 	@hack/test-chart.sh
+
+.PHONY: test-packaging
+test-packaging: bin/vk-sandbox ## Build the image, packages and SBOM, and start the systemd unit
+	@hack/test-packaging.sh
+
+.PHONY: test-reproducible
+test-reproducible: ## Build the daemon twice from nothing, and compare the bytes
+	@hack/test-reproducible.sh
 
 .PHONY: test-e2e
 test-e2e: build ## Run the end-to-end tests on a cluster of their own; KEEP_CLUSTER=1 uses one that is up, and leaves it
@@ -73,6 +88,20 @@ soak: build ## Play new random histories and kill the real daemon for SOAK=30m, 
 .PHONY: verify
 verify: ## Check formatting, vet, linters, generated files, modules, licence headers and scripts
 	@hack/verify.sh
+
+##@ Release
+
+.PHONY: release
+release: ## Publish the programs, packages, SBOMs and image of the tag that is checked out
+	@hack/release.sh
+
+.PHONY: release-snapshot
+release-snapshot: ## Make what a release publishes, but for the image, into dist/
+	@hack/release.sh --snapshot
+
+.PHONY: update-base-images
+update-base-images: ## Pin the base images to the digests that their tags have now
+	@hack/update-base-images.sh
 
 ##@ Cluster
 
@@ -96,10 +125,10 @@ bin/cluster:
 
 .PHONY: clean
 clean: ## Delete what was built here; the cached Kubernetes stays
-	@rm -rf bin
+	@rm -rf bin dist
 
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Runs the tests of every module with the race detector: all but the chart's, the
-# end-to-end tests, and the crash test, which is about the program as it is built.
+# end-to-end tests, and those of the program as it is built and packaged.
 
 set -o errexit -o nounset -o pipefail
 
@@ -14,7 +14,7 @@ hack/c-compiler.sh
 export CGO_ENABLED=1
 
 failed=""
-mapfile -t packages < <(go list ./... | grep -v -e '/test/chart$' -e '/test/crash$')
+mapfile -t packages < <(go list ./... | grep -v -e '/test/chart$' -e '/test/crash$' -e '/test/packaging$')
 echo "--- unit tests"
 hack/go-test.sh -race -timeout=14m "${packages[@]}" || failed="yes"
 echo "--- unit tests of the cluster program"

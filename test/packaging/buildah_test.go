@@ -89,7 +89,7 @@ func (b *buildah) do(t *testing.T, args ...string) string {
 func (b *buildah) build(t *testing.T, name, arch string) string {
 	t.Helper()
 	args := append([]string{"bud", "--isolation=chroot", "--no-cache", "--timestamp=0", "--arch=" + arch}, b.mounts...)
-	b.do(t, append(args, "--build-arg=VERSION="+*version, "--build-arg=BUILD_IMAGE="+goImage+"-"+arch,
+	b.do(t, append(args, "--build-arg=VERSION="+*version, "--build-arg=TARGETOS=linux", "--build-arg=TARGETARCH="+arch, "--build-arg=BUILD_IMAGE="+goImage+"-"+arch,
 		"--build-arg=BASE_IMAGE="+staticImage+"-"+arch, "--tag="+name, ".")...)
 	return b.do(t, "inspect", "--type=image", "--format={{.FromImageID}}", name)
 }

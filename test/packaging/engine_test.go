@@ -14,9 +14,9 @@ import (
 // imageConfig is the part of an image's configuration that is checked.
 type imageConfig struct {
 	Architecture string // of the image, not in its configuration for containers
-	User       string
-	Entrypoint []string
-	Labels     map[string]string
+	User         string
+	Entrypoint   []string
+	Labels       map[string]string
 }
 
 // architectures are those that are released.

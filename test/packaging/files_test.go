@@ -77,3 +77,12 @@ func run(t *testing.T, env []string, command ...string) string {
 	}
 	return stdout.String()
 }
+
+// runCode runs a program in the project's folder, and returns what it printed and
+// its exit code.
+func runCode(t *testing.T, command ...string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir = root(t)
+	return exitCode(t, cmd)
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Makes the release of the tag that is checked out: programs, packages, SBOMs and
+# checksums with goreleaser, then the image with ko, for both architectures.
+# RELEASE_IMAGE is the image's repository; both tools have to be logged in, and
+# GITHUB_TOKEN has to be set. With --snapshot nothing is published: everything but
+# the image is made of whatever is checked out, into dist/.
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tool() { go tool -modfile=hack/release/go.mod "$@"; }
+
+export VERSION="${VERSION:-$(git describe --tags --always --dirty)}"
+if [[ "${1:-}" == --snapshot ]]; then
+  tool goreleaser release --snapshot --clean
+  exit
+fi
+
+image="${RELEASE_IMAGE:-ghcr.io/cocoonstack/vk-sandbox}"
+hack/update-base-images.sh --check
+if [[ "$(git describe --tags --exact-match 2>/dev/null)" != "${VERSION}" ]]; then
+  echo "${VERSION} is no tag that is checked out: git tag it first, without changes in the tree" >&2
+  exit 1
+fi
+tool goreleaser release --clean
+# The chart asks for the version without the v.
+KO_DOCKER_REPO="${image}" tool ko build ./cmd/vk-sandbox --bare --tags="${VERSION#v}" --sbom=spdx \
+  --image-user=65532:65532 \
+  --image-label="org.opencontainers.image.source=https://github.com/cocoonstack/vk-sandbox" \
+  --image-label="org.opencontainers.image.licenses=Apache-2.0" \
+  --image-label="org.opencontainers.image.version=${VERSION}"
