@@ -12,11 +12,13 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tool() { go tool -modfile=hack/release/go.mod "$@"; }
+# goreleaser needs several times what all other tools need together, and nothing but
+# a release needs it: it is no tool of a module here.
+goreleaser() { go run github.com/goreleaser/goreleaser/v2@v2.15.1 "$@"; }
 
 export VERSION="${VERSION:-$(git describe --tags --always --dirty)}"
 if [[ "${1:-}" == --snapshot ]]; then
-  tool goreleaser release --snapshot --clean
+  goreleaser release --snapshot --clean
   exit
 fi
 
@@ -26,9 +28,9 @@ if [[ "$(git describe --tags --exact-match 2>/dev/null)" != "${VERSION}" ]]; the
   echo "${VERSION} is no tag that is checked out: git tag it first, without changes in the tree" >&2
   exit 1
 fi
-tool goreleaser release --clean
+goreleaser release --clean
 # The chart asks for the version without the v.
-KO_DOCKER_REPO="${image}" tool ko build ./cmd/vk-sandbox --bare --tags="${VERSION#v}" --sbom=spdx \
+KO_DOCKER_REPO="${image}" go tool -modfile=hack/release/go.mod ko build ./cmd/vk-sandbox --bare --tags="${VERSION#v}" --sbom=spdx \
   --image-user=65532:65532 \
   --image-label="org.opencontainers.image.source=https://github.com/cocoonstack/vk-sandbox" \
   --image-label="org.opencontainers.image.licenses=Apache-2.0" \
