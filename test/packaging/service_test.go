@@ -112,10 +112,10 @@ func hostFolder(t *testing.T, apiURL, sandboxdURL string) string {
 	write(t, filepath.Join(host, "etc/vk-sandbox/sandboxd-token"), []byte(rootToken+"\n"), 0o640)
 	file := filepath.Join(host, "etc/vk-sandbox/vk-sandbox.env")
 	env := string(read(t, file))
-	// A port of the machine that is free, and the rest as the template says it.
+	// Ports of the machine that are free, and the rest as the template says it.
 	for name, value := range map[string]string{
 		"SANDBOXD_URL": sandboxdURL, "SANDBOXD_TOKEN_FILE": "/etc/vk-sandbox/sandboxd-token",
-		"VK_LISTEN_ADDR": "127.0.0.1:0", "VK_SANDBOX_ARGS": "--orphan-scan-interval=1m --disable-pod-events",
+		"VK_LISTEN_ADDR": "127.0.0.1:0", "VK_METRICS_ADDR": "127.0.0.1:0", "VK_SANDBOX_ARGS": "--orphan-scan-interval=1m --disable-pod-events",
 	} {
 		line := "\n#" + name + "="
 		before, after, found := strings.Cut(env, line)
