@@ -44,7 +44,7 @@ func boot(t *testing.T, folder string) *system {
 		_ = cmd.Process.Kill()
 		<-ended
 		// The control group has the process's id. It is empty when all have gone.
-		remove := fmt.Sprintf("mount -t cgroup2 cgroup2 /mnt; for i in $(seq 50); do "+
+		remove := fmt.Sprintf("mount -t cgroup2 none /mnt; for i in $(seq 50); do "+
 			"find /mnt/vk-sandbox-boot-%d -depth -type d -exec rmdir {} + && exit; sleep 0.1; done 2>/dev/null; exit 1", cmd.Process.Pid)
 		if output, err := exec.Command("unshare", "--mount", "bash", "-c", remove).CombinedOutput(); err != nil {
 			t.Errorf("remove the control group: %v\n%s", err, output)
