@@ -91,21 +91,25 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// lockedWriter lets loggers share a buffer.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+// logText keeps what loggers write, and shows it to look.
+type logText struct {
+	look func([]byte)
+
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (l *lockedWriter) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (l *logText) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(p)
+	l.look(p)
+	return l.text.Write(p)
 }
 
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(p []byte) (int, error) {
-	f(p)
-	return len(p), nil
+// String returns what was written so far.
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

@@ -4,10 +4,8 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -49,7 +47,7 @@ type World struct {
 	FS       *faultfs.FS
 	API      *API
 	// Log is what the daemon has logged, at every verbosity.
-	Log *bytes.Buffer
+	Log *logText
 	// Events is what the daemon has recorded.
 	Events *events
 
@@ -79,7 +77,7 @@ type daemon struct {
 // started. Call it inside a synctest bubble.
 func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	t.Helper()
-	w := &World{t: t, FS: faultfs.New(), Log: &bytes.Buffer{}, rng: rand.New(rand.NewPCG(seed, 1))}
+	w := &World{t: t, FS: faultfs.New(), rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
 	w.Sandboxd, err = sandboxdsim.New(sandboxdsim.Config{
 		RootToken:     rootToken,
@@ -94,7 +92,8 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	w.API = NewAPI(w.leak.look)
 	w.Events = &events{look: w.leak.look}
 	w.model = newModel(w)
-	w.logger = logr.FromSlogHandler(slog.NewTextHandler(&lockedWriter{w: io.MultiWriter(w.Log, writerFunc(w.leak.look))}, &slog.HandlerOptions{Level: slog.Level(-10)}))
+	w.Log = &logText{look: w.leak.look}
+	w.logger = logr.FromSlogHandler(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.Level(-10)}))
 	return w
 }
 
