@@ -3,11 +3,11 @@
 
 # The daemon's image: one static program on a base that has no shell.
 #
-# "make update-base-images" looks up the digests of both images in their registries
-# and writes them here and into .ko.yaml, as name:tag@sha256:...; a release is
-# refused while one is missing (docs/installation.md#the-image).
-ARG BUILD_IMAGE=golang:1.26
-ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
+# Both images are named by digest. "make update-base-images" looks up what their tags
+# point to now, and writes it here and into .ko.yaml; a release is refused while a
+# digest is missing (docs/installation.md#the-image).
+ARG BUILD_IMAGE=golang:1.26.3-trixie@sha256:0f6b034c99663ea8957e7dae99124e37374cbe7fcb5b5646f19b185f8f976279
+ARG BASE_IMAGE=gcr.io/distroless/static-debian13:nonroot@sha256:963fa6c544fe5ce420f1f54fb88b6fb01479f054c8056d0f74cc2c6000df5240
 
 FROM --platform=${BUILDPLATFORM} ${BUILD_IMAGE} AS build
 WORKDIR /src

@@ -33,7 +33,8 @@ type buildah struct {
 func newBuildah(t *testing.T) *buildah {
 	t.Helper()
 	folder := t.TempDir()
-	b := &buildah{store: []string{"--root=" + folder + "/root", "--runroot=" + folder + "/run"}, running: map[string]string{}}
+	images := filepath.Join(folder, "images")
+	b := &buildah{store: []string{"--root=" + images, "--runroot=" + filepath.Join(folder, "run")}, running: map[string]string{}}
 	// The storage mounts what cleaning up could not remove.
 	t.Cleanup(func() {
 		for _, args := range [][]string{{"rm", "--all"}, {"rmi", "--all", "--force"}} {
@@ -41,7 +42,7 @@ func newBuildah(t *testing.T) *buildah {
 				t.Errorf("buildah %s: %v\n%s", args[0], err, output)
 			}
 		}
-		_ = exec.Command("umount", folder+"/root/overlay").Run() // a mount of its own, or none
+		_ = exec.Command("umount", filepath.Join(images, "overlay")).Run() // a mount of its own, or none
 	})
 	goenv := strings.Split(strings.TrimSpace(run(t, nil, "go", "env", "GOROOT", "GOMODCACHE", "GOCACHE")), "\n")
 	for i, target := range []string{"/usr/local/go:ro", "/go/pkg/mod:ro", "/go/cache"} {

@@ -70,6 +70,7 @@ func TestBaseImages(t *testing.T) {
 		}
 		run(t, nil, "hack/update-base-images.sh", "--check", file)
 	}
+	run(t, nil, "hack/update-base-images.sh", "--check")
 	bases := func(file, prefix string) string {
 		for _, line := range strings.Split(string(read(t, filepath.Join(root(t), file))), "\n") {
 			if base, found := strings.CutPrefix(line, prefix); found {
