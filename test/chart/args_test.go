@@ -125,6 +125,16 @@ func TestEnvironment(t *testing.T) {
 				{Name: "A", Value: "b"},
 			},
 		},
+		"API server of its own": {
+			values: `{apiServer: {host: api.example.com, port: 443}, node: {advertiseIP: false}}`,
+			want: []corev1.EnvVar{
+				{Name: "HOST_NODE_NAME", ValueFrom: field("spec.nodeName")},
+				{Name: "VK_NODE_NAME", Value: "$(HOST_NODE_NAME)-sandboxd"},
+				{Name: "VK_LOG_LEVEL", Value: "info"},
+				{Name: "KUBERNETES_SERVICE_HOST", Value: "api.example.com"},
+				{Name: "KUBERNETES_SERVICE_PORT", Value: "443"},
+			},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
