@@ -47,11 +47,9 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	if !p.record.changed(d.Status) {
 		return nil, nil
 	}
-	// Any recent copy will do, so the API server may answer from its cache. A
-	// copy from before a re-creation is made good when the object is collected.
-	node, err := p.config.Nodes.Get(ctx, p.config.NodeName, metav1.GetOptions{ResourceVersion: "0"})
+	node, err := nodeobject.ReadNode(ctx, p.config.Nodes, p.config.NodeName)
 	if err != nil {
-		return nil, nodeobject.NodeFailure(err)
+		return nil, err
 	}
 	d.WithOwnerReferences(nodeobject.Owner(node))
 	d.Status.LastPublishedTime = timeOf(time.Now())

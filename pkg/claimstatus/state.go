@@ -13,22 +13,22 @@ import (
 
 // state remembers what was logged last, so that only a change is logged.
 type state struct {
-	published bool      // the last try published
-	truncated bool      // the last publication left rows out
-	failing   string    // kind of the last failure
-	since     time.Time // when the first of the failures in a row ended
+	progress  nodeobject.Progress
+	truncated bool // the last publication left rows out
 }
 
 // report logs how the outcome of a try differs from that of the one before.
 func (s *state) report(logger klog.Logger, now time.Time, p *publication, err error) {
 	if err != nil {
-		s.reportFailure(logger, now, err)
+		if s.progress.Fail(now, err) {
+			logger.Error(err, "Claim status not published; the last published copy stays, and it is tried again")
+		}
 		return
 	}
-	switch {
-	case s.failing != "":
-		logger.Info("Claim status is published again", "claims", p.rows, "failedFor", now.Sub(s.since).Round(time.Second))
-	case !s.published:
+	switch change, failedFor := s.progress.Succeed(now); {
+	case change == nodeobject.Recovered:
+		logger.Info("Claim status is published again", "claims", p.rows, "failedFor", failedFor)
+	case change == nodeobject.First:
 		logger.Info("Claim status published", "claims", p.rows)
 	case p.repaired:
 		logger.Info("Claim status was changed or deleted by someone else; it is published again", "claims", p.rows)
@@ -41,16 +41,5 @@ func (s *state) report(logger klog.Logger, now time.Time, p *publication, err er
 	case !truncated && s.truncated:
 		logger.Info("Claim status shows all claims again", "claims", p.rows)
 	}
-	*s = state{published: true, truncated: truncated}
-}
-
-func (s *state) reportFailure(logger klog.Logger, now time.Time, err error) {
-	kind := nodeobject.Kind(err)
-	if s.failing == "" {
-		s.since = now
-	}
-	if s.failing != kind {
-		logger.Error(err, "Claim status not published; the last published copy stays, and it is tried again")
-	}
-	s.failing = kind
+	s.truncated = truncated
 }

@@ -9,26 +9,19 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 )
 
 // Client writes inventories, by server-side apply only; the generated typed client
 // is one.
 type Client interface {
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*api.NodeInventory, error)
-}
-
-// Nodes reads Node objects; client-go's typed client is one.
-type Nodes interface {
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.Node, error)
 }
 
 // Config is what a [Publisher] works with. All of it but Observe is required.
@@ -44,7 +37,7 @@ type Config struct {
 	Sandboxd Sandboxd
 	Claims   Claims
 	Client   Client
-	Nodes    Nodes
+	Nodes    nodeobject.Nodes
 	// Observe is told how each cycle ended: nil when the inventory was
 	// published.
 	Observe func(err error)
@@ -52,13 +45,7 @@ type Config struct {
 
 // validate reports everything that is wrong with the configuration.
 func (c Config) validate() error {
-	var errs []error
-	if problems := validation.IsDNS1123Subdomain(c.NodeName); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("node name %q cannot name an object: %s", c.NodeName, strings.Join(problems, ", ")))
-	}
-	if c.Interval <= 0 {
-		errs = append(errs, fmt.Errorf("publish interval %v is not above zero: set one, such as 30s", c.Interval))
-	}
+	errs := []error{nodeobject.CheckConfig(c.NodeName, "publish interval", c.Interval)}
 	if err := validateAddr(c.AdvertiseAddr); err != nil {
 		errs = append(errs, fmt.Errorf("advertised sandboxd address %q: %w", c.AdvertiseAddr, err))
 	}

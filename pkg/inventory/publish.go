@@ -30,11 +30,9 @@ func (p *Publisher) publish(ctx context.Context) (publication, error) {
 	if err != nil {
 		return publication{}, err
 	}
-	// Any recent copy will do, so the API server may answer from its cache. A
-	// copy from before a re-creation is made good by the next cycle.
-	node, err := p.config.Nodes.Get(ctx, p.config.NodeName, metav1.GetOptions{ResourceVersion: "0"})
+	node, err := nodeobject.ReadNode(ctx, p.config.Nodes, p.config.NodeName)
 	if err != nil {
-		return publication{}, nodeobject.NodeFailure(err)
+		return publication{}, err
 	}
 	d, err := newDocument(p.inventory(snapshot, node), snapshot, MaxBytes)
 	if err != nil {

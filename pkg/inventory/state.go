@@ -13,23 +13,24 @@ import (
 
 // state remembers what was logged last, so that only a change is logged.
 type state struct {
-	published bool      // the last cycle published
-	truncated bool      // the last publication left entries out
-	failing   string    // kind of the last failure
-	since     time.Time // when the first of the failures in a row ended
+	progress  nodeobject.Progress
+	truncated bool // the last publication left entries out
 }
 
 // report logs how the cycle's outcome differs from that of the cycle before.
 func (s *state) report(logger klog.Logger, now time.Time, p publication, err error) {
 	if err != nil {
-		s.reportFailure(logger, now, err)
+		if s.progress.Fail(now, err) {
+			logger.Error(err, "Inventory not published; the last published copy stays and the next cycle tries again")
+		}
 		return
 	}
-	switch {
-	case s.failing != "":
-		logger.Info("Inventory is published again", "entries", p.entries, "failedFor", now.Sub(s.since).Round(time.Second))
-	case !s.published:
+	switch change, failedFor := s.progress.Succeed(now); change {
+	case nodeobject.Recovered:
+		logger.Info("Inventory is published again", "entries", p.entries, "failedFor", failedFor)
+	case nodeobject.First:
 		logger.Info("Inventory published", "entries", p.entries)
+	case nodeobject.Unchanged:
 	}
 	truncated := p.entries < p.total
 	switch {
@@ -39,17 +40,5 @@ func (s *state) report(logger klog.Logger, now time.Time, p publication, err err
 	case !truncated && s.truncated:
 		logger.Info("Inventory holds all sandboxes again", "entries", p.entries)
 	}
-	*s = state{published: true, truncated: truncated}
-}
-
-func (s *state) reportFailure(logger klog.Logger, now time.Time, err error) {
-	kind := nodeobject.Kind(err)
-	if s.failing == "" {
-		s.since = now
-	}
-	if s.failing != kind {
-		logger.Error(err, "Inventory not published; the last published copy stays and the next cycle tries again")
-	}
-	s.published = false
-	s.failing = kind
+	s.truncated = truncated
 }

@@ -44,8 +44,8 @@ func Kind(err error) string {
 	return f.step + "/" + string(apierrors.ReasonForError(f.err))
 }
 
-// NodeFailure is the failure to read the virtual node's Node object.
-func NodeFailure(err error) error {
+// nodeFailure is the failure to read the virtual node's Node object.
+func nodeFailure(err error) error {
 	hint := ""
 	switch {
 	case apierrors.IsNotFound(err):

@@ -114,3 +114,26 @@ func Sample(t testing.TB, path string) map[string]any {
 	}
 	return sample
 }
+
+// Recoded decodes an object from a JSON file strictly as a T, and returns what the T
+// encodes to.
+func Recoded[T any](t testing.TB, path string) map[string]any {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var typed T
+	if err := yaml.UnmarshalStrict(raw, &typed); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again map[string]any
+	if err := json.Unmarshal(encoded, &again); err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
