@@ -77,6 +77,9 @@ test-reproducible: ## Build the daemon twice from nothing, and compare the bytes
 test-e2e: build ## Run the end-to-end tests on a cluster of their own; KEEP_CLUSTER=1 uses one that is up, and leaves it
 	@hack/test-e2e.sh
 
+.PHONY: e2e
+e2e: test-e2e ## The same by its short name, as in: make e2e CLUSTER=kind
+
 .PHONY: test-crash
 test-crash: build ## Kill the real daemon 100 times under load, and judge what is left
 	@hack/go-test.sh -count=1 -timeout=20m ./test/crash -binary=$(CURDIR)/bin/vk-sandbox
@@ -98,6 +101,10 @@ release: ## Publish the programs, packages, SBOMs and image of the tag that is c
 .PHONY: release-snapshot
 release-snapshot: ## Make what a release publishes, but for the image, into dist/
 	@hack/release.sh --snapshot
+
+.PHONY: release-check
+release-check: ## Check the release's configuration with goreleaser, and that the base images have digests
+	@hack/release.sh --check
 
 .PHONY: update-base-images
 update-base-images: ## Pin the base images to the digests that their tags have now

@@ -6,7 +6,8 @@
 # checksums with goreleaser, then the image with ko, for both architectures.
 # RELEASE_IMAGE is the image's repository; both tools have to be logged in, and
 # GITHUB_TOKEN has to be set. With --snapshot nothing is published: everything but
-# the image is made of whatever is checked out, into dist/.
+# the image is made of whatever is checked out, into dist/. With --check nothing is
+# made: goreleaser reads its configuration.
 
 set -o errexit -o nounset -o pipefail
 
@@ -17,10 +18,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 goreleaser() { go run github.com/goreleaser/goreleaser/v2@v2.15.1 "$@"; }
 
 export VERSION="${VERSION:-$(git describe --tags --always --dirty)}"
-if [[ "${1:-}" == --snapshot ]]; then
-  goreleaser release --snapshot --clean
-  exit
-fi
+case "${1:-}" in
+  --snapshot)
+    goreleaser release --snapshot --clean
+    exit
+    ;;
+  --check)
+    hack/update-base-images.sh --check
+    goreleaser check
+    exit
+    ;;
+esac
 
 image="${RELEASE_IMAGE:-ghcr.io/cocoonstack/vk-sandbox}"
 hack/update-base-images.sh --check
