@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-var equateTokens = cmpopts.EquateComparable(sandboxd.Token{})
+var equateTokens = cmp.Comparer(func(a, b sandboxd.Token) bool { return a == b })
 
 func TestClaimRequestOnTheWire(t *testing.T) {
 	for _, c := range []struct {
