@@ -15,6 +15,7 @@ sandboxd.
 
 Usage: vk-sandbox [flags]
        vk-sandbox claims [flags]   print this host's claims from their file
+       vk-sandbox check [flags]    prove an installation with a claim on every virtual node
 
 A flag wins over its environment variable. Kubernetes is reached with the
 in-cluster configuration, or without one with the kubeconfig at $KUBECONFIG.

@@ -12,8 +12,9 @@ import (
 )
 
 // kubeConfig returns how to reach the API server: the in-cluster configuration,
-// or where there is none the kubeconfig at $KUBECONFIG (configuration).
-func kubeConfig(o *options, getenv func(string) string) (*rest.Config, error) {
+// or where there is none the kubeconfig at $KUBECONFIG (configuration). The API
+// server's logs have the program under its name there.
+func kubeConfig(program string, getenv func(string) string) (*rest.Config, error) {
 	config, err := rest.InClusterConfig()
 	if err != nil {
 		path := getenv("KUBECONFIG")
@@ -26,7 +27,6 @@ func kubeConfig(o *options, getenv func(string) string) (*rest.Config, error) {
 		}
 		config = loaded
 	}
-	config.QPS, config.Burst = float32(o.kubeAPIQPS), o.kubeAPIBurst
-	config.UserAgent = "vk-sandbox/" + buildVersion()
+	config.UserAgent = program + "/" + buildVersion()
 	return config, nil
 }

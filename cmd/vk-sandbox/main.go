@@ -31,8 +31,13 @@ func main() {
 
 // execute is the whole program but for the process: it returns the exit code.
 func execute(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	if len(args) > 0 && args[0] == commandClaims {
-		return executeClaims(args[1:], getenv, stdout, stderr)
+	if len(args) > 0 {
+		switch args[0] {
+		case commandClaims:
+			return executeClaims(args[1:], getenv, stdout, stderr)
+		case commandCheck:
+			return executeCheck(args[1:], getenv, stdout, stderr)
+		}
 	}
 	o, err := parse(args, getenv)
 	switch {

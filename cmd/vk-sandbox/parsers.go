@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -35,6 +37,22 @@ func parseNodeName(s string) (string, error) {
 			validation.LabelValueMaxLength, len(s)))
 	}
 	return s, joined(problems)
+}
+
+func parseNamespace(s string) (string, error) {
+	return s, joined(validation.IsDNS1123Label(s))
+}
+
+// parseOwnerPod reads a Pod's name and UID. The empty text is no Pod.
+func parseOwnerPod(s string) (*metav1.OwnerReference, error) {
+	if s == "" {
+		return nil, nil
+	}
+	name, uid, found := strings.Cut(s, "/")
+	if !found || name == "" || uid == "" {
+		return nil, errors.New("want a Pod's name and UID as name/uid")
+	}
+	return &metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: name, UID: types.UID(uid)}, nil
 }
 
 func parseIP(s string) (net.IP, error) {

@@ -30,10 +30,11 @@ func run(ctx context.Context, o *options, getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	config, err := kubeConfig(o, getenv)
+	config, err := kubeConfig("vk-sandbox", getenv)
 	if err != nil {
 		return err
 	}
+	config.QPS, config.Burst = float32(o.kubeAPIQPS), o.kubeAPIBurst
 	kube, err := newClients(config)
 	if err != nil {
 		return err

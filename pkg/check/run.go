@@ -1,0 +1,59 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// run is one check while it runs.
+type run struct {
+	Config
+	mu sync.Mutex // serializes Out
+}
+
+// Run checks the installation. The error has all that is wrong, node by node,
+// and what to do about it.
+func Run(ctx context.Context, c Config) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	r := &run{Config: c}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	nodes, err := r.waitNodes(ctx)
+	if err != nil {
+		return err
+	}
+	failed := make([]error, len(nodes))
+	// What one node lacks says nothing about the others: none is given up.
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, node := range nodes {
+		group.Go(func() error {
+			if err := r.checkNode(ctx, node); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", node, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	r.say("all virtual nodes (%d) made a claim and released it", len(nodes))
+	return nil
+}
+
+// say prints a line.
+func (r *run) say(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.Out, format+"\n", args...)
+}
