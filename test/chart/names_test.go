@@ -39,7 +39,7 @@ func TestSelectorNeverChanges(t *testing.T) {
 }
 
 func TestCommonAndPodLabelsAreApplied(t *testing.T) {
-	rendered := render(t, install{values: `{commonLabels: {team: red}, podLabels: {tier: node}, podAnnotations: {a: b}, annotations: {c: d}}`})
+	rendered := renderAll(t, install{values: `{commonLabels: {team: red}, podLabels: {tier: node}, podAnnotations: {a: b}, annotations: {c: d}}`})
 	for _, object := range rendered {
 		accessor, err := meta.Accessor(object)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestLongNames(t *testing.T) {
 		{release: long + "b", namespace: strings.Repeat("n", 63), values: everything},
 		{release: long + "a", namespace: strings.Repeat("n", 62) + "m", values: everything},
 	} {
-		for _, object := range render(t, in) {
+		for _, object := range renderAll(t, in) {
 			if _, isCRD := object.(*apiextensionsv1.CustomResourceDefinition); isCRD {
 				continue
 			}

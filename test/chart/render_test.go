@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/yaml"
@@ -73,8 +74,24 @@ func renderFiles(t *testing.T, in install) (map[string]string, error) {
 	return engine.Engine{Strict: true}.Render(c, renderValues)
 }
 
-// render returns every object of the release, decoded strictly.
+// render returns every object that the release installs, decoded strictly.
 func render(t *testing.T, in install) objects {
+	t.Helper()
+	return slices.DeleteFunc(renderAll(t, in), isHook)
+}
+
+// renderHooks returns what `helm test` makes.
+func renderHooks(t *testing.T, in install) objects {
+	t.Helper()
+	return slices.DeleteFunc(renderAll(t, in), func(o runtime.Object) bool { return !isHook(o) })
+}
+
+func isHook(object runtime.Object) bool {
+	accessor, err := meta.Accessor(object)
+	return err == nil && accessor.GetAnnotations()["helm.sh/hook"] != ""
+}
+
+func renderAll(t *testing.T, in install) objects {
 	t.Helper()
 	files, err := renderFiles(t, in)
 	if err != nil {

@@ -103,7 +103,7 @@ func TestTokenChangeReplacesPods(t *testing.T) {
 // Nothing but the Secret may show the token: everything else is readable by more people.
 func TestTokenIsInTheSecretOnly(t *testing.T) {
 	in := install{values: `sandboxd: {token: ` + canary + `}`}
-	for _, object := range render(t, in) {
+	for _, object := range renderAll(t, in) {
 		if _, isSecret := object.(*corev1.Secret); isSecret {
 			continue
 		}

@@ -61,6 +61,8 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"publish as a string":    {`inventory: {publish: "yes"}`, "/inventory/publish"},
 		"label with a comma":     {`node: {labels: {a: "b,c"}}`, "/node/labels"},
 		"owner without resource": {`owners: [{apiGroups: [a.b]}]`, "/owners"},
+		"no template":            {`test: {template: ""}`, "/test/template"},
+		"time of the test":       {`test: {timeout: 120}`, "/test/timeout"},
 		"any owner":              {`owners: [{apiGroups: [a.b], resources: ["*"]}]`, "/owners"},
 	}
 	for name, test := range tests {

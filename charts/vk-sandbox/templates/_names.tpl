@@ -66,3 +66,15 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $own := include "vk-sandbox.labels" (index . 0) | fromYaml -}}
 {{- toYaml (merge $own (index . 1)) -}}
 {{- end -}}
+
+{{- /* The names of the CRDs that this release brings, separated by spaces. */ -}}
+{{- define "vk-sandbox.crdNames" -}}
+{{- $names := list -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" -}}
+{{- $crd := $.Files.Get $path | fromYaml -}}
+{{- if and $.Values.crds.install (dig (untitle $crd.spec.names.kind) true $.Values.crds) -}}
+{{- $names = append $names $crd.metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- join " " $names -}}
+{{- end -}}

@@ -1,0 +1,88 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package chart
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func notes(t *testing.T, in install) string {
+	t.Helper()
+	files, err := renderFiles(t, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files["vk-sandbox/templates/NOTES.txt"]
+}
+
+// The notes name the next command, and what an uninstall leaves with what
+// removes it, in the words of these values.
+func TestNotes(t *testing.T) {
+	const deleteCRDs = "kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io nodeinventories.sandbox.cocoonstack.io\n"
+	for name, test := range map[string]struct {
+		in              install
+		says, saysNotOf []string
+	}{
+		"alone": {
+			says: []string{
+				"helm test vk-sandbox -n sandboxes", "ghcr.io/cocoonstack/sandbox/rt:24.04",
+				"kubectl delete nodes -l type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd\n", "NotReady", "kubectl delete node <host>-sandboxd",
+				deleteCRDs, "rm -f /var/lib/vk-sandbox/claims.json*\n", "before you uninstall", "NO TOKEN",
+			},
+		},
+		"other values": {
+			in: install{release: "blue", namespace: "vm", values: `
+state: {path: /srv/vk/claims.json}
+node: {name: vm-$(HOST_NODE_NAME), labels: {pool: blue}}
+crds: {nodeInventory: false}
+test: {template: py}
+sandboxd: {existingSecret: {name: credential}}`},
+			says: []string{
+				"helm test blue -n vm", "template py", "-l type=virtual-kubelet,pool=blue,sandbox.cocoonstack.io/runtime=sandboxd\n",
+				"kubectl delete node vm-<host>", "kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io\n", "rm -f /srv/vk/claims.json*\n", "After changing the Secret credential",
+			},
+			saysNotOf: []string{"nodeinventories", "NO TOKEN"},
+		},
+		"no test, no CRD": {
+			in:        install{values: `{test: {enabled: false}, crds: {install: false}}`},
+			saysNotOf: []string{"helm test", "kubectl delete crd"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := notes(t, test.in)
+			for _, part := range test.says {
+				if !strings.Contains(text, part) {
+					t.Errorf("%q is not in the notes:\n%s", part, text)
+				}
+			}
+			for _, part := range test.saysNotOf {
+				if strings.Contains(text, part) {
+					t.Errorf("%q is in the notes:\n%s", part, text)
+				}
+			}
+		})
+	}
+}
+
+// The README tells the same for the default values.
+func TestREADMETellsWhatRemains(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(chartDir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(content)
+	text := notes(t, install{})
+	for _, command := range []string{
+		"kubectl delete nodes -l type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd",
+		"kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io nodeinventories.sandbox.cocoonstack.io",
+		"rm -f /var/lib/vk-sandbox/claims.json*", "kubectl delete node <host>-sandboxd",
+	} {
+		if !strings.Contains(readme, "`"+command+"`") || !strings.Contains(text, command+"\n") {
+			t.Errorf("%q is missing in the README's section or in the notes", command)
+		}
+	}
+}
