@@ -84,7 +84,7 @@ func TestFailures(t *testing.T) {
 					pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Reason: podcontract.ReasonAwaitingClaim, Message: "unknown template"}
 				}
 			},
-			[]string{"host-1-sandboxd: no running sandbox after 2m0s", "host-2-sandboxd", "Pending: AwaitingSandbox: unknown template", "--template"}, 0,
+			[]string{"host-1-sandboxd: no running sandbox of template rt:24.04 after 2m0s", "host-2-sandboxd", "Pending: AwaitingSandbox: unknown template", "--template"}, 0,
 		},
 		"the scheduler finds no place": {
 			func(c *cluster) {

@@ -55,7 +55,7 @@ func (r *run) checkNode(ctx context.Context, node string) (err error) {
 
 // waitRunning waits until the Pod shows its claim, and returns the claim's id.
 func (r *run) waitRunning(ctx context.Context, node, name string) (claim string, err error) {
-	s := step{node: node, wanted: "running sandbox", next: fmt.Sprintf(
+	s := step{node: node, wanted: "running sandbox of template " + r.Template, next: fmt.Sprintf(
 		"read the reason; a template, net or size that sandboxd refuses is set by --template, --net and --size (test.template, test.net and test.size in the chart); "+
 			"anything else is in the log of the node's daemon and in the conditions of kubectl describe node %s", node)}
 	err = r.await(ctx, s, func(ctx context.Context) (observation, error) {
@@ -66,7 +66,7 @@ func (r *run) waitRunning(ctx context.Context, node, name string) (claim string,
 		case err != nil:
 			return observation{}, err
 		case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
-			return observation{}, ended{fmt.Errorf("Pod %s/%s has ended: %s", r.Namespace, name, describe(pod))}
+			return observation{}, ended{fmt.Errorf("its Pod %s/%s has ended: %s", r.Namespace, name, describe(pod))}
 		}
 		claim = pod.Annotations[podcontract.AnnotationClaimID]
 		if pod.Status.Phase != corev1.PodRunning || claim == "" || pod.Status.PodIP == "" {

@@ -20,8 +20,12 @@ import (
 
 // The tests in this file end daemons: they run alone.
 
+// ofTheDaemon selects what the release has for the daemons, and nothing that it
+// makes for a test.
+const ofTheDaemon = "app.kubernetes.io/name=vk-sandbox,app.kubernetes.io/instance=" + release
+
 func (s *suite) daemons(ctx context.Context) ([]corev1.Pod, error) {
-	list, err := s.client.CoreV1().Pods(release).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + release})
+	list, err := s.client.CoreV1().Pods(release).List(ctx, metav1.ListOptions{LabelSelector: ofTheDaemon})
 	if err != nil {
 		return nil, fmt.Errorf("list the daemon's Pods: %w", err)
 	}

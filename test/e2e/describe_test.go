@@ -30,7 +30,7 @@ func (s *suite) describe(ctx context.Context, namespace string) string {
 	kubectl("Pods", "--namespace="+namespace, "get", "pods", "--output=yaml")
 	kubectl("events", "--namespace="+namespace, "get", "events", "--sort-by=.metadata.creationTimestamp")
 	kubectl("daemon Pods", "--namespace="+release, "get", "pods", "--output=wide")
-	kubectl("daemon logs", "--namespace="+release, "logs", "--selector=app.kubernetes.io/instance="+release, "--prefix", "--tail=60")
+	kubectl("daemon logs", "--namespace="+release, "logs", "--selector="+ofTheDaemon, "--prefix", "--tail=60")
 	for _, h := range s.info.Hosts {
 		truth, err := s.truth(ctx, h)
 		var lines strings.Builder

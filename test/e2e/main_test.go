@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	root    = "../.."
-	crdFile = "testdata/sandbox-crd.yaml"
+	root     = "../.."
+	chartDir = root + "/charts/vk-sandbox"
+	crdFile  = "testdata/sandbox-crd.yaml"
 	// release is the Helm release; its namespace, DaemonSet and service account
 	// have the same name.
 	release      = "vk-sandbox-e2e"
@@ -146,9 +147,18 @@ func (s *suite) install(ctx context.Context) error {
 // upgrade installs the chart, or brings its release to these further values,
 // and returns when the DaemonSet's Pods are Ready.
 func (s *suite) upgrade(ctx context.Context, set ...string) error {
+	if err := s.upgradeTo(ctx, chartDir, append([]string{"--wait"}, flags(set)...)...); err != nil {
+		return err
+	}
+	return s.rolledOut(ctx)
+}
+
+// upgradeTo does so with the chart in this folder and further flags of Helm's, and
+// waits only if these say so.
+func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) error {
 	repository, tag, _ := strings.Cut(s.image, ":")
 	args := []string{
-		"upgrade", release, root + "/charts/vk-sandbox", "--install", "--namespace=" + release, "--wait", "--timeout=2m",
+		"upgrade", release, chart, "--install", "--namespace=" + release, "--timeout=2m",
 		// The chart's CRDs outlive a release; one of another name takes them over.
 		"--take-ownership",
 		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
@@ -156,18 +166,24 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 		"--set=inventory.publish=true", "--set=inventory.interval=5s",
 		// What is logged at most is what the search for tokens has to look at.
 		"--set=log.level=debug",
-		// Everything that is measured is to be seen.
-		"--set=inventory.publish=true",
 	}
+	_, err := s.helm(ctx, append(args, more...)...)
+	return err
+}
+
+// rolledOut waits until all of the DaemonSet's Pods are those of the release:
+// Helm is content with less.
+func (s *suite) rolledOut(ctx context.Context) error {
+	_, err := s.kubectl(ctx, "--namespace="+release, "rollout", "status", "daemonset/"+release, "--timeout=2m")
+	return err
+}
+
+func flags(set []string) []string {
+	var args []string
 	for _, value := range set {
 		args = append(args, "--set="+value)
 	}
-	if _, err := s.helm(ctx, args...); err != nil {
-		return err
-	}
-	// Helm is content with less than all of a DaemonSet's Pods.
-	_, err := s.kubectl(ctx, "--namespace="+release, "rollout", "status", "daemonset/"+release, "--timeout=2m")
-	return err
+	return args
 }
 
 // remove leaves the cluster as it was. The virtual nodes' objects outlive the

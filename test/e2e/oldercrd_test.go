@@ -11,58 +11,75 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"time"
 )
 
 // TestB17OlderCRD: the daemon names the field that an older CRD lacks, once, and
 // publishes again when the CRD is that of the release. It runs alone.
 func TestB17OlderCRD(t *testing.T) {
-	const (
-		crd   = "nodeclaimstatuses.sandbox.cocoonstack.io"
-		field = "truncatedCount"
-		path  = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/" + field
-	)
-	f := newFixture(t)
-	daemon, err := f.daemonOn(f.info.Hosts[0].Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch := func(operation string) error {
-		_, err := f.kubectl(context.Background(), "patch", "crd", crd, "--type=json", "--patch=["+operation+"]")
-		return err
-	}
-	restore := func() error {
-		return patch(`{"op":"add","path":"` + path + `","value":{"type":"integer","format":"int64","minimum":0}}`)
-	}
-	if err := patch(`{"op":"remove","path":"` + path + `"}`); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := restore(); err != nil {
-			t.Error(err)
-		}
-	})
+	for _, test := range []struct{ resource, field, parent, published string }{
+		{"nodeclaimstatuses", "truncatedCount", "/properties/status", "{.status.lastPublishedTime}"},
+		{"nodeinventories", "totalWarm", "", "{.publishedAt}"},
+	} {
+		t.Run(test.resource, func(t *testing.T) {
+			f := newFixture(t)
+			daemon, err := f.daemonOn(f.info.Hosts[0].Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			restore := f.removeField(test.resource+".sandbox.cocoonstack.io", test.parent+"/properties/"+test.field)
 
-	f.run(newPod("bare"))
-	named := func(ctx context.Context) (int, error) {
-		logs, err := f.kubectl(ctx, "--namespace="+release, "logs", daemon)
-		return strings.Count(logs, "."+field+": field not declared in schema"), err
+			f.run(newPod("bare"))
+			named := func(ctx context.Context) (int, error) {
+				logs, err := f.kubectl(ctx, "--namespace="+release, "logs", daemon)
+				return strings.Count(logs, "."+test.field+": field not declared in schema"), err
+			}
+			eventually(t, "the field's name in the log", func(ctx context.Context) error {
+				n, err := named(ctx)
+				if err == nil && n == 0 {
+					err = errors.New("it is not named")
+				}
+				return err
+			})
+			restore()
+			restored := time.Now()
+			eventually(t, "publication under the CRD of the release", func(ctx context.Context) error {
+				at, err := f.jsonpath(ctx, test.resource, f.info.Hosts[0].VirtualNode(), test.published)
+				if err != nil {
+					return err
+				}
+				published, err := time.Parse(time.RFC3339, at)
+				if err == nil && !published.After(restored) {
+					err = fmt.Errorf("last published at %s", at)
+				}
+				return err
+			})
+			if n, err := named(t.Context()); n != 1 || err != nil {
+				t.Errorf("the field was named %d times (%v), want once", n, err)
+			}
+		})
 	}
-	eventually(t, "the field's name in the log", func(ctx context.Context) error {
-		n, err := named(ctx)
-		if err == nil && n == 0 {
-			err = errors.New("it is not named")
+}
+
+// removeField takes a field out of the CRD's schema, and returns what puts it
+// back, which happens at the end of the test at the latest.
+func (f *fixture) removeField(crd, field string) (restore func()) {
+	f.t.Helper()
+	path := "/spec/versions/0/schema/openAPIV3Schema" + field
+	before, err := f.jsonpath(f.t.Context(), "crd", crd, "{"+strings.ReplaceAll(strings.Replace(path, "/versions/0", ".versions[0]", 1), "/", ".")+"}")
+	if err != nil || before == "" {
+		f.t.Fatalf("%s has no field at %s: %v", crd, path, err)
+	}
+	patch := func(operation string) {
+		f.t.Helper()
+		if _, err := f.kubectl(context.Background(), "patch", "crd", crd, "--type=json", "--patch=["+operation+"]"); err != nil {
+			f.t.Fatal(err)
 		}
-		return err
-	})
-	if err := restore(); err != nil {
-		t.Fatal(err)
 	}
-	f.waitClaim("bare", v1alpha1.ClaimBound)
-	if n, err := named(t.Context()); n != 1 || err != nil {
-		t.Errorf("the field was named %d times (%v), want once", n, err)
-	}
+	patch(`{"op":"remove","path":"` + path + `"}`)
+	restore = func() { patch(`{"op":"add","path":"` + path + `","value":` + before + `}`) }
+	f.t.Cleanup(restore)
+	return restore
 }
 
 // daemonOn is the name of the daemon's Pod on a host.

@@ -1,0 +1,247 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The tests in this file replace or remove the release: they run alone.
+
+// TestB18UpgradeAndRollback: another chart version with other values, and back,
+// replaces every daemon and no VM.
+func TestB18UpgradeAndRollback(t *testing.T) {
+	f := newFixture(t)
+	all := newFleet(f)
+	revision := f.revision()
+	before, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			resetRelease(t, f.suite)
+		}
+	})
+	err = f.upgradeTo(t.Context(), chartOfVersion(t, "9.9.9-next.1"), "--wait",
+		"--set=log.format=json", "--set=node.labels.next=yes", "--set=claimStatus.interval=5s", "--set=terminationGracePeriodSeconds=60")
+	if err == nil {
+		err = f.rolledOut(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitReplaced(t, f.suite, before)
+	waitDaemons(t, f.suite)
+	upgraded, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := upgraded[0].Labels["helm.sh/chart"]; got != "vk-sandbox-9.9.9-next.1" {
+		t.Errorf("the daemon is of chart %q", got)
+	}
+	f.waitNodeLabel("next", "yes")
+	all.assertUntouched("an upgrade")
+	all.assertInTables("an upgrade")
+
+	if _, err := f.helm(t.Context(), "rollback", release, revision, "--namespace="+release, "--wait", "--timeout=2m"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.rolledOut(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitReplaced(t, f.suite, upgraded)
+	waitDaemons(t, f.suite)
+	all.assertUntouched("a rollback")
+	all.assertInTables("a rollback")
+	all.assertServed("a rollback")
+}
+
+// revision is the release's present one.
+func (s *suite) revision() string {
+	out, err := s.helm(context.Background(), "list", "--namespace="+release, "--filter=^"+release+"$", "--no-headers")
+	if fields := strings.Fields(out); err == nil && len(fields) > 2 {
+		return fields[2]
+	}
+	return "0" // the one before
+}
+
+// chartOfVersion is the chart with another version.
+func chartOfVersion(t *testing.T, version string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(chartDir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "Chart.yaml")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(content), "\n")
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "version: ") })
+	lines[i] = "version: " + version
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (f *fixture) waitNodeLabel(key, value string) {
+	f.t.Helper()
+	for _, h := range f.info.Hosts {
+		eventually(f.t, "label of "+h.VirtualNode(), func(ctx context.Context) error {
+			node, err := f.readyNode(ctx, h.VirtualNode())
+			if err == nil && node.Labels[key] != value {
+				err = fmt.Errorf("labels are %v", node.Labels)
+			}
+			return err
+		})
+	}
+}
+
+// TestB17Uninstall: the release goes, and what it was trusted with stays: VMs,
+// tables, CRDs, their objects, and the Nodes, which turn NotReady. A new
+// installation goes on with all of it.
+func TestB17Uninstall(t *testing.T) {
+	f := newFixture(t)
+	all := newFleet(f)
+	all.waitAllShown()
+	f.createInventory("elsewhere")
+	before := f.remains()
+	daemons, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.helm(t.Context(), "uninstall", release, "--namespace="+release, "--wait", "--timeout=2m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			resetRelease(t, f.suite)
+		}
+	})
+	waitReplaced(t, f.suite, daemons)
+	for _, h := range f.info.Hosts {
+		eventually(t, "end of the readiness of "+h.VirtualNode(), func(ctx context.Context) error {
+			if _, err := f.readyNode(ctx, h.VirtualNode()); err == nil {
+				return errors.New("it is Ready")
+			}
+			return nil
+		})
+	}
+	f.assertRemains("an uninstall", before)
+	all.assertUntouched("an uninstall")
+	all.assertInTables("an uninstall")
+
+	if err := f.upgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitDaemons(t, f.suite)
+	if err := f.nodesReady(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.assertRemains("a new installation", before)
+	all.assertUntouched("a new installation")
+	all.waitAllShown()
+	all.assertServed("a new installation")
+}
+
+// remains are the UIDs of what an uninstall leaves, by what it is.
+func (f *fixture) remains() map[string]types.UID {
+	f.t.Helper()
+	uids := map[string]types.UID{}
+	note := func(resource, name string) {
+		uid, err := f.jsonpath(f.t.Context(), resource, name, "{.metadata.uid}{.metadata.deletionTimestamp}")
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		uids[resource+" "+name] = types.UID(uid)
+	}
+	for _, o := range publishedObjects {
+		note("crd", o.resource+".sandbox.cocoonstack.io")
+	}
+	note("nodeinventories", "elsewhere")
+	for _, h := range f.info.Hosts {
+		note("nodes", h.VirtualNode())
+		for _, o := range publishedObjects {
+			note(o.resource, h.VirtualNode())
+		}
+	}
+	return uids
+}
+
+func (f *fixture) assertRemains(after string, before map[string]types.UID) {
+	f.t.Helper()
+	now := f.remains()
+	for what, uid := range before {
+		if now[what] != uid {
+			f.t.Errorf("after %s: %s was %s and is %s", after, what, uid, now[what])
+		}
+	}
+}
+
+// createInventory makes one of a node that is not here.
+func (f *fixture) createInventory(name string) {
+	f.t.Helper()
+	file := filepath.Join(f.t.TempDir(), "inventory.yaml")
+	text := "apiVersion: sandbox.cocoonstack.io/v1beta1\nkind: NodeInventory\nmetadata: {name: " + name + "}\naddress: 192.0.2.1:7777\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := f.kubectl(f.t.Context(), "create", "--filename="+file); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() {
+		if _, err := f.kubectl(context.Background(), "delete", "nodeinventory", name); err != nil {
+			f.t.Error(err)
+		}
+	})
+}
+
+// TestB18DaemonSetIsRecreated: one that was deleted with its Pods left alone
+// takes them back, and starts no second one beside them.
+func TestB18DaemonSetIsRecreated(t *testing.T) {
+	f := newFixture(t)
+	all := newFleet(f)
+	before, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.kubectl(t.Context(), "--namespace="+release, "delete", "daemonset", release, "--cascade=orphan"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.upgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitDaemons(t, f.suite)
+	after, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uids := func(pods []corev1.Pod) (all []types.UID) {
+		for _, p := range pods {
+			all = append(all, p.UID)
+		}
+		slices.Sort(all)
+		return all
+	}
+	if !slices.Equal(uids(before), uids(after)) {
+		t.Errorf("the daemons were %v and are %v", uids(before), uids(after))
+	}
+	all.assertUntouched("a new DaemonSet")
+	all.assertServed("a new DaemonSet")
+}
