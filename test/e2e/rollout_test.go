@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -36,7 +38,9 @@ func TestB18UpgradeAndRollback(t *testing.T) {
 			resetRelease(t, f.suite)
 		}
 	})
+	host, port := f.apiServer()
 	err = f.upgradeTo(t.Context(), chartOfVersion(t, "9.9.9-next.1"), "--wait",
+		"--set=apiServer.host="+host, "--set=apiServer.port="+port,
 		"--set=log.format=json", "--set=node.labels.next=yes", "--set=claimStatus.interval=5s", "--set=terminationGracePeriodSeconds=60")
 	if err == nil {
 		err = f.rolledOut(t.Context())
@@ -53,6 +57,9 @@ func TestB18UpgradeAndRollback(t *testing.T) {
 	if got := upgraded[0].Labels["helm.sh/chart"]; got != "vk-sandbox-9.9.9-next.1" {
 		t.Errorf("the daemon is of chart %q", got)
 	}
+	if env := upgraded[0].Spec.Containers[0].Env; !slices.Contains(env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: host}) {
+		t.Errorf("the daemon's environment is %v: it is not told to reach the API server at %s", env, host)
+	}
 	f.waitNodeLabel("next", "yes")
 	all.assertUntouched("an upgrade")
 	all.assertInTables("an upgrade")
@@ -68,6 +75,16 @@ func TestB18UpgradeAndRollback(t *testing.T) {
 	all.assertUntouched("a rollback")
 	all.assertInTables("a rollback")
 	all.assertServed("a rollback")
+}
+
+// apiServer is where the API server itself listens, without the Service before it.
+func (f *fixture) apiServer() (host, port string) {
+	f.t.Helper()
+	found, err := f.client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).Get(f.t.Context(), "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return found.Endpoints[0].Addresses[0], strconv.Itoa(int(*found.Ports[0].Port))
 }
 
 // revision is the release's present one.
