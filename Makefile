@@ -49,7 +49,7 @@ images: build ## Make the daemon's image and give it to every host of the cluste
 	@hack/load-image.sh
 
 .PHONY: generate
-generate: ## Generate code and CRDs from pkg/apis, and docs/metrics.md
+generate: ## Generate code and CRDs from pkg/apis, docs/metrics.md and docs/configuration.md
 	@hack/update-codegen.sh
 
 ##@ Test

@@ -5,7 +5,8 @@
 # Generates everything that follows from pkg/apis: deep copies, registration,
 # OpenAPI, clients, apply configurations, listers, informers, and the CRDs in the
 # chart. A new API package pkg/apis/<group>/<version> needs no change here: it is
-# found by the tags in its doc.go. And docs/metrics.md, from pkg/metrics.
+# found by the tags in its doc.go. And docs/metrics.md, from pkg/metrics, and the
+# tables of docs/configuration.md, from the flags.
 #
 # The generators are built once into bin/codegen (or $GOBIN).
 # UPDATE_API_VIOLATIONS=1 rewrites hack/tools/api-violations.list.
@@ -80,3 +81,6 @@ go tool -modfile=hack/tools/go.mod controller-gen crd paths=./pkg/apis/... "outp
 
 echo "Generating docs/metrics.md"
 go run ./hack/metrics-doc >docs/metrics.md
+
+echo "Generating the tables of docs/configuration.md"
+go test ./cmd/vk-sandbox -count=1 -run='^TestConfigurationPage$' -update

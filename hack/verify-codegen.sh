@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
 cd "${root}"
 export GOBIN="${GOBIN:-${root}/bin/codegen}"
 
-paths=(pkg/apis pkg/generated charts/vk-sandbox/files/crds docs/metrics.md)
+paths=(pkg/apis pkg/generated charts/vk-sandbox/files/crds docs/configuration.md docs/metrics.md)
 failed=""
 
 copy="$(mktemp -d)"

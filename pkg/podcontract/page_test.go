@@ -1,0 +1,79 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podcontract_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// constants are those that keys.go exports, by name.
+func constants(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		for i, name := range spec.Names {
+			value, ok := spec.Values[i].(*ast.BasicLit)
+			if !ok {
+				t.Fatalf("%s is no plain value", name)
+			}
+			found[name.Name] = strings.Trim(value.Value, `"`)
+		}
+		return true
+	})
+	return found
+}
+
+// TestPage holds docs/pod-contract.md against the constants: whatever they name is
+// there, and it names no key and no reason that they do not.
+func TestPage(t *testing.T) {
+	content, err := os.ReadFile("../../docs/pod-contract.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := constants(t)
+	for name, value := range known {
+		if !regexp.MustCompile("[ `]" + regexp.QuoteMeta(value) + "[`,]").Match(content) {
+			t.Errorf("the page does not name %s, %q", name, value)
+		}
+	}
+	for kind, pattern := range map[string]string{
+		"Annotation": `sandbox\.cocoonstack\.io/[a-z-]+`,
+		"Taint":      `virtual-kubelet\.io/[a-z-]+`,
+		"Reason":     "(?m)^\\| `([A-Z][A-Za-z]+)` \\| (?:Pending|Failed)",
+	} {
+		var named, want []string
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(content), -1) {
+			named = append(named, match[len(match)-1])
+		}
+		for name, value := range known {
+			if strings.HasPrefix(name, kind) && name != "TaintValue" {
+				want = append(want, value)
+			}
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, slices.Compact(slices.Sorted(slices.Values(named)))); diff != "" {
+			t.Errorf("names of kind %s in the page (-constants +page)\n%s", kind, diff)
+		}
+	}
+	if known["AnnotationTemplate"] == "" {
+		t.Errorf("the constants are %v", known)
+	}
+}
