@@ -1,0 +1,149 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cocoonstack/vk-sandbox/test/docs/page"
+)
+
+const root = "../.."
+
+// notExecuted are the sections with blocks that are run nowhere, once for each
+// block. Each block has its reason above it. Adding to the list is a decision.
+var notExecuted = []string{
+	"README.md: See it work",
+	"README.md: See it work",
+	"docs/development.md: A cluster to work with",
+	"docs/development.md: A cluster to work with",
+	"docs/development.md: Code generation",
+	"docs/development.md: Release",
+	"docs/development.md: Run one test",
+	"docs/development.md: kind",
+	"docs/installation.md: The image",
+	"docs/installation.md: The image",
+	"docs/operations.md: Read NodeClaimStatus",
+	"docs/runbooks/VKSandboxDown.md: Diagnosis",
+	"docs/testing.md: End-to-end tests",
+	"docs/testing.md: Random histories",
+	"docs/testing.md: Testing",
+}
+
+func load(t *testing.T) []page.Block {
+	t.Helper()
+	blocks, err := page.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+func TestWhatIsNotExecuted(t *testing.T) {
+	var got []string
+	for _, b := range load(t) {
+		if b.Place == page.Nowhere {
+			got = append(got, b.Page+": "+b.Section)
+			t.Logf("not executed: %s: %s", b, b.Reason)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(notExecuted, got); diff != "" {
+		t.Errorf("blocks that are not executed (-decided +pages)\n%s", diff)
+	}
+}
+
+// TestSyntax is what can be said of a command without running it; it is all
+// there is for those that are not executed.
+func TestSyntax(t *testing.T) {
+	targets, flags := makeTargets(t), daemonFlags(t)
+	for _, b := range load(t) {
+		check := exec.CommandContext(t.Context(), "bash", "-n")
+		check.Stdin = strings.NewReader(b.Text)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", b, err, out)
+		}
+		for _, match := range regexp.MustCompile(`(?m)\bmake ((?:[A-Z_]+=\S+ )*)([a-z][a-z0-9-]*)`).FindAllStringSubmatch(b.Text, -1) {
+			if !slices.Contains(targets, match[2]) {
+				t.Errorf("%s: make has no target %q", b, match[2])
+			}
+		}
+		for _, path := range regexp.MustCompile(`(?m)(?:^|[ =("]|\./)((?:hack|test|examples|charts|packaging|pkg|cmd)/[A-Za-z0-9_./-]+)`).FindAllStringSubmatch(b.Text, -1) {
+			if _, err := os.Stat(filepath.Join(root, strings.TrimSuffix(path[1], "/..."))); err != nil {
+				t.Errorf("%s: %v", b, err)
+			}
+		}
+		for _, call := range regexp.MustCompile(`(?m)(?:^|bin/| /|--rm )vk-sandbox(?: claims)?((?: --[a-z-]+\S*)+)`).FindAllStringSubmatch(b.Text, -1) {
+			for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(call[1], -1) {
+				if !slices.Contains(flags, flag) {
+					t.Errorf("%s: vk-sandbox has no flag %s", b, flag)
+				}
+			}
+		}
+	}
+}
+
+// What stands in running text is not run. So it names targets and scripts that
+// exist, and is no command with arguments, which belongs into a block.
+func TestRunningText(t *testing.T) {
+	files, err := page.Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := makeTargets(t)
+	for _, file := range files {
+		for _, span := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(text(t, file), -1) {
+			words := strings.Fields(span[1])
+			switch words[0] {
+			case "make":
+				if len(words) > 1 && !strings.Contains(words[1], "=") && !slices.Contains(targets, words[1]) {
+					t.Errorf("%s: make has no target %q", file, words[1])
+				}
+			case "kubectl", "helm", "curl", "crictl", "docker", "systemctl", "journalctl":
+				if len(words) > 3 {
+					t.Errorf("%s: %q is a command that nobody runs: put it into a block", file, span[1])
+				}
+			}
+			if strings.HasPrefix(words[0], "hack/") && !strings.ContainsAny(words[0], "*{<") {
+				if _, err := os.Stat(filepath.Join(root, words[0])); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+		}
+	}
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func makeTargets(t *testing.T) (all []string) {
+	t.Helper()
+	for _, match := range regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `).FindAllStringSubmatch(text(t, "Makefile"), -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+// daemonFlags are those of the generated tables.
+func daemonFlags(t *testing.T) (all []string) {
+	t.Helper()
+	for _, match := range regexp.MustCompile("(?m)^\\| `(--[a-z-]+)` \\|").FindAllStringSubmatch(text(t, "docs/configuration.md"), -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
