@@ -47,4 +47,5 @@ trap down EXIT
 bin/cluster up --hosts="${HOSTS:-2}" --sandboxd-bin=bin/sandboxd-sim
 E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
-hack/go-test.sh -tags=e2e -count=1 -timeout=20m -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/...
+# One package after another: each installs a release of the chart on the cluster.
+hack/go-test.sh -tags=e2e -count=1 -timeout=20m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk

@@ -1,0 +1,70 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package walk
+
+import (
+	"testing"
+
+	"github.com/cocoonstack/vk-sandbox/test/docs/page"
+)
+
+// The pages that the walk comes through.
+const (
+	readme        = "README.md"
+	chartPage     = "charts/vk-sandbox/README.md"
+	configuration = "docs/configuration.md"
+	development   = "docs/development.md"
+	installation  = "docs/installation.md"
+	operations    = "docs/operations.md"
+	testingPage   = "docs/testing.md"
+	runbooks      = "docs/runbooks/"
+)
+
+// reader is who walks: the player, and what the test knows that a reader does not.
+type reader struct {
+	*player
+	*cluster
+}
+
+// TestDocumentation is one story. A chapter that fails ends it.
+func TestDocumentation(t *testing.T) {
+	c := newCluster(t)
+	blocks, err := page.Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{&player{t: t, shell: newShell(t), blocks: blocks, played: map[int]bool{}}, c}
+	runController(t, c)
+	for _, chapter := range []struct {
+		title string
+		play  func(*reader)
+	}{
+		{"a developer looks around", (*reader).lookAround},
+		{"the chart's page alone", (*reader).chartAlone},
+		{"install", (*reader).install},
+		{"a first Pod", (*reader).firstPod},
+		{"a first Sandbox", (*reader).firstSandbox},
+		{"upgrade and roll back", (*reader).upgrade},
+		{"read what the node says", (*reader).diagnose},
+		{"rotate token and certificate", (*reader).rotate},
+		{"restore a table", (*reader).restore},
+		{"move the tables", (*reader).move},
+		{"drain a host", (*reader).drain},
+		{"take a host out", (*reader).takeOut},
+		{"uninstall", (*reader).uninstall},
+	} {
+		told := t.Run(chapter.title, func(t *testing.T) {
+			r.t = t
+			chapter.play(r)
+		})
+		if !told {
+			return
+		}
+	}
+	for _, b := range r.unplayed() {
+		t.Errorf("%s was not executed: play its section in a chapter", b)
+	}
+}
