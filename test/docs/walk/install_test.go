@@ -24,6 +24,13 @@ func (r *reader) lookAround() {
 // chartAlone is for who has found the chart and reads no further.
 func (r *reader) chartAlone() {
 	r.play(chartPage, "Install")
+	// A reader is not as fast as this test.
+	for _, h := range r.Hosts {
+		eventually(r.t, "what "+h.VirtualNode()+" publishes", func() error {
+			_, err := r.kubectl("get", "nodeclaimstatus", h.VirtualNode())
+			return err
+		})
+	}
 	r.play(readme, "See what a node holds")
 	r.play(chartPage, "Monitoring")
 	for _, object := range []string{"podmonitor", "prometheusrule", "configmap"} {

@@ -60,7 +60,7 @@ func (c *cluster) waitDestroyed(t *testing.T) {
 			if v.alive() {
 				return fmt.Errorf("%+v is alive", v)
 			}
-			if v.destroyedBy != "sandbox" {
+			if v.destroyedBy != "sandbox-token" {
 				t.Fatalf("%+v was not destroyed with its own token", v)
 			}
 		}
