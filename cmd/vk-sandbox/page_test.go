@@ -32,6 +32,7 @@ func TestConfigurationPage(t *testing.T) {
 	for name, table := range map[string]string{
 		"flags of the daemon":        flagTables(settings(&options{})),
 		"flags of vk-sandbox claims": flagTables(claimsSettings(&claimsOptions{})),
+		"flags of vk-sandbox check":  flagTables(checkSettings(&checkOptions{})),
 	} {
 		before, rest, found := strings.Cut(page, fmt.Sprintf(generatedBegin, name))
 		_, after, ended := strings.Cut(rest, generatedEnd)

@@ -82,7 +82,7 @@ func TestSyntax(t *testing.T) {
 				t.Errorf("%s: %v", b, err)
 			}
 		}
-		for _, call := range regexp.MustCompile(`(?m)(?:^|bin/| /|--rm )vk-sandbox(?: claims)?((?: --[a-z-]+\S*)+)`).FindAllStringSubmatch(b.Text, -1) {
+		for _, call := range regexp.MustCompile(`(?m)(?:^|bin/| /|--rm )vk-sandbox(?: claims| check)?((?: --[a-z-]+\S*)+)`).FindAllStringSubmatch(b.Text, -1) {
 			for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(call[1], -1) {
 				if !slices.Contains(flags, flag) {
 					t.Errorf("%s: vk-sandbox has no flag %s", b, flag)

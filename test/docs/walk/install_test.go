@@ -47,7 +47,7 @@ func (r *reader) chartAlone() {
 }
 
 func (r *reader) install() {
-	for _, section := range []string{"Say what is yours", "Prepare hosts, namespace and token", "Install", "Look at it"} {
+	for _, section := range []string{"Say what is yours", "Prepare hosts, namespace and token", "Install", "Look at it", "Prove it"} {
 		r.play(installation, section)
 	}
 	for _, h := range r.Hosts {
