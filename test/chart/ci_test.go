@@ -63,7 +63,7 @@ func TestCombinations(t *testing.T) {
 					}
 					return
 				}
-				checkRelease(t, render(t, in))
+				checkRelease(t, renderAll(t, in))
 			})
 		}
 	}

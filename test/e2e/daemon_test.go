@@ -172,26 +172,3 @@ func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	}
 	f.assertOneAlive("kept", kept)
 }
-
-func TestHelmUpgrade(t *testing.T) {
-	f := newFixture(t)
-	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
-	before, err := f.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.upgrade(t.Context(), "podAnnotations.revision=two"); err != nil {
-		t.Fatal(err)
-	}
-	waitReplaced(t, f.suite, before)
-	waitDaemons(t, f.suite)
-	f.assertOneAlive("box", id)
-
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
-	if adopted := f.run(newOwnedPod(owner)); adopted != id {
-		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
-	}
-	f.assertOneAlive("box", id)
-}

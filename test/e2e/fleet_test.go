@@ -41,10 +41,18 @@ func newFleet(f *fixture) *fleet {
 		for _, pod := range []*corev1.Pod{newOwnedPod(f.createSandbox(owned)), newPod(bare), newOwnedPod(owner)} {
 			f.createPod(on(h, pod))
 		}
-		all.preserved[preserved] = vm{f.waitRunning(preserved).Annotations[podcontract.AnnotationClaimID], owner, h}
-		f.deletePod(preserved, metav1.DeleteOptions{})
-		f.waitGone(preserved)
-		all.running[owned], all.running[bare] = f.waitRunning(owned), f.waitRunning(bare)
+		all.preserved[preserved], all.running[owned], all.running[bare] = vm{owner: owner, host: h}, nil, nil
+	}
+	for name, kept := range all.preserved {
+		kept.claim = f.waitRunning(name).Annotations[podcontract.AnnotationClaimID]
+		all.preserved[name] = kept
+		f.deletePod(name, metav1.DeleteOptions{})
+	}
+	for name := range all.running {
+		all.running[name] = f.waitRunning(name)
+	}
+	for name := range all.preserved {
+		f.waitGone(name)
 	}
 	return all
 }
