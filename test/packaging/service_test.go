@@ -29,9 +29,10 @@ const (
 	stateFile = "/var/lib/vk-sandbox/claims.json"
 )
 
-// TestService installs the daemon as docs/installation.md says, starts its unit
-// with a real systemd, and lets it serve a Pod: what the unit forbids is nothing
-// that the daemon needs, and what it allows is the state directory alone.
+// TestService installs the daemon with the commands of docs/installation.md, which
+// start its unit with a real systemd, and lets it serve a Pod: what the unit forbids
+// is nothing that the daemon needs, and what it allows is the state directory alone.
+// Then it upgrades and removes it, with the page's commands too.
 func TestService(t *testing.T) {
 	sandboxd, err := sandboxdsim.New(sandboxdsim.Config{
 		RootToken: rootToken,
@@ -47,10 +48,12 @@ func TestService(t *testing.T) {
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
 
-	system := boot(t, hostFolder(t, server.URL, peer.URL))
-	system.do("systemd-sysusers", "vk-sandbox.conf")
-	system.do("chgrp", "vk-sandbox", "/etc/vk-sandbox/kubeconfig", "/etc/vk-sandbox/sandboxd-token")
-	system.do("systemctl", "start", "vk-sandbox.service")
+	system := boot(t, hostFolder(t))
+	page := systemdPage(t)
+	system.sh(page.install)
+	settings(t, system, server.URL, peer.URL)
+	system.sh(page.permit)
+	system.sh(page.start)
 
 	eventually(t, system, "the Node is registered under the host's name", func() bool {
 		return api.Get("nodes", "/host-07-sandboxd") != nil
@@ -63,6 +66,10 @@ func TestService(t *testing.T) {
 	}
 	eventually(t, system, "the Pod is Running", running)
 	claim := claimID(t, system)
+
+	if shown := system.sh(page.show); !strings.Contains(shown, claim) || !strings.Contains(shown, podKey) {
+		t.Errorf("the claims do not show %s of %s:\n%s", claim, podKey, shown)
+	}
 
 	info, err := os.Stat(system.path(stateFile))
 	if err != nil {
@@ -79,27 +86,52 @@ func TestService(t *testing.T) {
 		t.Error("the daemon runs as root")
 	}
 
-	system.do("systemctl", "restart", "vk-sandbox.service")
+	system.sh(page.upgrade)
 	eventually(t, system, "the daemon is up again", func() bool {
 		return strings.Count(system.log(), "Claims table loaded") == 2
 	})
 	if again := claimID(t, system); again != claim {
 		t.Errorf("after a restart the Pod's claim is %s; it was %s", again, claim)
 	}
-	system.do("systemctl", "stop", "vk-sandbox.service")
+	system.sh(page.remove)
 	if result := system.do("systemctl", "show", "--property=Result", "--value", "vk-sandbox.service"); strings.TrimSpace(result) != "success" {
 		t.Errorf("the service ended with %q, not success", result)
+	}
+	if _, err := os.Stat(system.path("/usr/bin/vk-sandbox")); !os.IsNotExist(err) {
+		t.Errorf("the removed program: %v", err)
+	}
+	if again := claimID(t, system); again != claim {
+		t.Errorf("the table of the removed daemon has the claim %s; it was %s", again, claim)
 	}
 	if made := sandboxd.Truth(sandboxdsim.EventFilter{}).Counters.Claimed; made != 1 {
 		t.Errorf("%d claims were made for one Pod", made)
 	}
 }
 
-// hostFolder has the files that an administrator puts on a host.
-func hostFolder(t *testing.T, apiURL, sandboxdURL string) string {
+// source is where the project lies on the host.
+const source = "/src"
+
+// hostFolder has a host with what the page begins with: the project's folder, in
+// which the daemon has been built.
+func hostFolder(t *testing.T) string {
 	t.Helper()
 	host := t.TempDir()
-	install(t, host)
+	write(t, filepath.Join(host, source, "bin/vk-sandbox"), read(t, *binary), 0o755)
+	packaging := filepath.Join(host, source, "packaging")
+	if err := os.CopyFS(packaging, os.DirFS(filepath.Join(root(t), "packaging"))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(host, "etc/hostname"), []byte("host-07\n"), 0o644)
+	// Only the test needs these: a target without anything, and the log as a file.
+	write(t, filepath.Join(host, "usr/lib/systemd/system/boot.target"), []byte("[Unit]\nDefaultDependencies=no\n"), 0o644)
+	write(t, filepath.Join(host, "etc/systemd/system/vk-sandbox.service.d/log.conf"),
+		[]byte("[Service]\nStandardOutput=append:/vk-sandbox.log\nStandardError=append:/vk-sandbox.log\n"), 0o644)
+	return host
+}
+
+// settings puts the administrator's own files on the host.
+func settings(t *testing.T, system *system, apiURL, sandboxdURL string) {
+	t.Helper()
 	config := clientcmdapi.NewConfig()
 	config.Clusters["test"] = &clientcmdapi.Cluster{Server: apiURL}
 	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
@@ -108,9 +140,9 @@ func hostFolder(t *testing.T, apiURL, sandboxdURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(host, "etc/vk-sandbox/kubeconfig"), kubeconfig, 0o640)
-	write(t, filepath.Join(host, "etc/vk-sandbox/sandboxd-token"), []byte(rootToken+"\n"), 0o640)
-	file := filepath.Join(host, "etc/vk-sandbox/vk-sandbox.env")
+	write(t, system.path("/etc/vk-sandbox/kubeconfig"), kubeconfig, 0o600)
+	write(t, system.path("/etc/vk-sandbox/sandboxd-token"), []byte(rootToken+"\n"), 0o600)
+	file := system.path("/etc/vk-sandbox/vk-sandbox.env")
 	env := string(read(t, file))
 	// Ports of the machine that are free, and the rest as the template says it.
 	for name, value := range map[string]string{
@@ -126,12 +158,6 @@ func hostFolder(t *testing.T, apiURL, sandboxdURL string) string {
 		env = before + "\n" + name + "=" + value + "\n" + after
 	}
 	write(t, file, []byte(env), 0o644)
-	write(t, filepath.Join(host, "etc/hostname"), []byte("host-07\n"), 0o644)
-	// Only the test needs these: a target without anything, and the log as a file.
-	write(t, filepath.Join(host, "usr/lib/systemd/system/boot.target"), []byte("[Unit]\nDefaultDependencies=no\n"), 0o644)
-	write(t, filepath.Join(host, "etc/systemd/system/vk-sandbox.service.d/log.conf"),
-		[]byte("[Service]\nStandardOutput=append:/vk-sandbox.log\nStandardError=append:/vk-sandbox.log\n"), 0o644)
-	return host
 }
 
 func createPod(t *testing.T, api *kubeapi.Server) {

@@ -32,6 +32,7 @@ func (r *reader) chartAlone() {
 		})
 	}
 	r.play(readme, "See what a node holds")
+	r.play(chartPage, "Test")
 	r.play(chartPage, "Monitoring")
 	for _, object := range []string{"podmonitor", "prometheusrule", "configmap"} {
 		if out, err := r.kubectl("get", object, "--namespace="+release, "--output=name"); err != nil || !strings.Contains(out, release) {
