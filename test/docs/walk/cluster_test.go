@@ -60,9 +60,10 @@ func newCluster(t *testing.T) *cluster {
 			t.Errorf("clean up: %v", err)
 		}
 	})
-	// What releases of other names have left is theirs, and stops an installation.
+	// What releases of other names have left is theirs, and stops an installation;
+	// and a CRD that is still being deleted would go away under the walk.
 	for _, args := range [][]string{
-		{"delete", "crd", "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io", "--ignore-not-found"},
+		{"delete", "crd", "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io", "sandboxes.agents.x-k8s.io", "--ignore-not-found"},
 		{"apply", "--filename=testdata/monitoring-crds.yaml"},
 	} {
 		if out, err := c.kubectl(args...); err != nil {
