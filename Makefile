@@ -88,6 +88,17 @@ test-crash: build ## Kill the real daemon 100 times under load, and judge what i
 soak: build ## Play new random histories and kill the real daemon for SOAK=30m, until something is wrong
 	@hack/soak.sh
 
+.PHONY: bench
+bench: build ## Measure the daemon against KWOK and its targets; BENCH_PODS, BENCH_ROUNDS: see hack/bench.sh
+	@hack/bench.sh
+
+.PHONY: bench-smoke
+bench-smoke: export BENCH_PODS ?= 50
+bench-smoke: export BENCH_ROUNDS ?= 1
+bench-smoke: export BENCH_DAEMONS ?= 5
+bench-smoke: export BENCH_REST ?= 3s
+bench-smoke: bench ## Take every measurement of the bench once, small, to see that it works
+
 .PHONY: verify
 verify: ## Check formatting, vet, linters, generated files, modules, licence headers and scripts
 	@hack/verify.sh

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Copyright The vk-sandbox Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Measures the daemon against KWOK and its targets, on a cluster of one host that
+# it starts and ends. With KEEP_CLUSTER=1 it uses a cluster that is up, or starts
+# one, and leaves it.
+#
+#   BENCH_PODS=1000      Pods of the large burst; every other count follows
+#   BENCH_ROUNDS=3       rounds, of which the table has the medians
+#   BENCH_DAEMONS=100    daemons that start in the same second
+#   BENCH_REST=60s       how long the daemon is watched at rest
+#   BENCH_OUT=FILE       the JSON file, bin/bench.json by default
+#   BENCH_LOGS=FOLDER    keeps the logs of both subjects
+
+set -o errexit -o nounset -o pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ "$(uname -s)" != Linux || "$(id -u)" != 0 ]]; then
+  echo "the bench runs on the cluster of hack/cluster, which needs root on Linux" >&2
+  exit 1
+fi
+state="$(realpath --canonicalize-missing "${VK_SANDBOX_CLUSTER_DIR:-.cluster}")"
+export VK_SANDBOX_CLUSTER_DIR="${state}"
+if [[ -z "${KEEP_CLUSTER:-}" && -e "${state}/cluster.json" ]]; then
+  echo "a cluster is up already: end it with \"make cluster-down\", or use and keep it with KEEP_CLUSTER=1" >&2
+  exit 1
+fi
+
+go build -C hack/kwok -ldflags='-s -w' -o ../../bin/kwok sigs.k8s.io/kwok/cmd/kwok
+kwok="$(go list -C hack/kwok -m -f '{{.Dir}}' sigs.k8s.io/kwok)"
+go build -o bin/bench ./test/bench
+
+down() {
+  local code=$?
+  trap - EXIT
+  if [[ -z "${KEEP_CLUSTER:-}" ]]; then
+    bin/cluster down || code=1
+  fi
+  exit "${code}"
+}
+trap down EXIT
+
+bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+bin/bench \
+  --daemon=bin/vk-sandbox --kwok=bin/kwok --kwok-stages="${kwok}/kustomize/stage" \
+  --pods="${BENCH_PODS:-1000}" --rounds="${BENCH_ROUNDS:-3}" \
+  --daemons="${BENCH_DAEMONS:-100}" --rest="${BENCH_REST:-60s}" \
+  --out="${BENCH_OUT:-bin/bench.json}" --logs="${BENCH_LOGS:-}"

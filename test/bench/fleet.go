@@ -1,0 +1,110 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
+)
+
+// fleetSettles is how long the requests of a fleet are counted after the last
+// of its Nodes has registered.
+const fleetSettles = 5 * time.Second
+
+// measureFleet starts many daemons in the same second against an API server
+// that counts.
+func measureFleet(ctx context.Context, o *options, r *report) (err error) {
+	say("%d daemons in one second", o.daemons)
+	dir, err := os.MkdirTemp("", "vk-sandbox-fleet-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	node, err := startSimulator()
+	if err != nil {
+		return err
+	}
+	counter := &counter{registered: make(chan string, 1<<16)}
+	counter.next = kubeapi.New(kubeapi.Config{})
+	server := httptest.NewServer(counter)
+	f := &fleet{options: o, dir: dir, sandboxdURL: node.server.URL}
+	defer func() {
+		err = errors.Join(err, f.stop(), node.stop())
+		server.CloseClientConnections()
+		server.Close()
+	}()
+	if err := f.prepare(server.URL); err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Second / time.Duration(o.daemons))
+	defer tick.Stop()
+	for i := range o.daemons {
+		<-tick.C
+		if err := f.start(i); err != nil {
+			return err
+		}
+	}
+	if err := counter.waitRegistered(ctx, o.daemons); err != nil {
+		return err
+	}
+	if err := sleep(ctx, fleetSettles); err != nil {
+		return err
+	}
+	total, wide, peak := counter.summary(100 * time.Millisecond)
+	say("%d requests, %d of them cluster-wide lists, most in 100 ms: %d", total, wide, peak)
+	r.ours(of(rowWide, o.daemons), float64(wide))
+	r.ours(rowPeak, float64(peak)/float64(o.daemons))
+	return nil
+}
+
+// fleet is daemons of as many nodes, each with a table of its own. They share a
+// sandboxd, which is asked for nothing here but what runs.
+type fleet struct {
+	options     *options
+	dir         string
+	sandboxdURL string
+	processes   []*process
+}
+
+func (f *fleet) prepare(url string) error {
+	k := clientcmdapi.NewConfig()
+	k.Clusters["fleet"] = &clientcmdapi.Cluster{Server: url}
+	k.Contexts["fleet"] = &clientcmdapi.Context{Cluster: "fleet"}
+	k.CurrentContext = "fleet"
+	return errors.Join(
+		clientcmd.WriteToFile(*k, filepath.Join(f.dir, "kubeconfig")),
+		os.WriteFile(filepath.Join(f.dir, "token"), []byte(rootToken+"\n"), 0o600),
+	)
+}
+
+func (f *fleet) start(i int) error {
+	p, err := startProcess(f.options.logs, "fleet", []string{"KUBECONFIG=" + filepath.Join(f.dir, "kubeconfig")},
+		f.options.daemon, fmt.Sprintf("--node-name=host-%03d-sandboxd", i), "--node-ip=127.0.0.1",
+		"--listen-addr=127.0.0.1:0", "--metrics-addr=0", "--publish-inventory",
+		"--sandboxd-url="+f.sandboxdURL, "--sandboxd-token-file="+filepath.Join(f.dir, "token"),
+		"--state-path="+filepath.Join(f.dir, fmt.Sprintf("host-%03d", i), "claims.json"),
+	)
+	if err == nil {
+		f.processes = append(f.processes, p)
+	}
+	return err
+}
+
+func (f *fleet) stop() error {
+	var errs []error
+	for _, p := range f.processes {
+		errs = append(errs, p.stop())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,24 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "context"
+
+// around is how many Pods each of the two medians is taken over, at most.
+const around = 100
+
+// measureGrowth compares Pods early and late in one long burst.
+func measureGrowth(ctx context.Context, o *options, c *cluster, r *report) error {
+	d := newDaemon(o, c, fastClient()...)
+	return with(ctx, d, func() error {
+		b, err := runBurst(ctx, d, o.late(), nil)
+		if err != nil {
+			return err
+		}
+		half := min(around, o.early()) / 2
+		r.ours(of(rowLate, o.late()), median(b.latencies[o.late()-2*half:]))
+		r.other(of(rowLate, o.late()), median(b.latencies[o.early()-half:o.early()+half]))
+		return nil
+	})
+}

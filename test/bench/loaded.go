@@ -1,0 +1,136 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// settleTime is how long a daemon is left alone before it is taken to be at
+// rest: what a restart sets off has been published by then.
+const settleTime = 15 * time.Second
+
+// measureLoaded restarts the daemon with many bound Pods, and then leaves it
+// alone, with both publishers on and flags at their defaults.
+func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error {
+	d := newDaemon(o, c, "--publish-inventory")
+	return with(ctx, d, func() error {
+		_, err := runBurst(ctx, d, o.many(), func(ctx context.Context) error {
+			restarted := time.Now()
+			if err := measureRestart(ctx, o, d, r); err != nil {
+				return err
+			}
+			if err := measureRest(ctx, o, d, r); err != nil {
+				return err
+			}
+			requests, err := c.requests(restarted, time.Now())
+			if err != nil {
+				return err
+			}
+			writes := 0
+			for _, request := range requests {
+				if request.writesPod() {
+					writes++
+				}
+			}
+			r.ours(rowRestartWrite, float64(writes))
+			return nil
+		})
+		return err
+	})
+}
+
+// measureRestart takes the time from the start of the process until all Pods
+// are served as before.
+func measureRestart(ctx context.Context, o *options, d *daemon, r *report) error {
+	say("restart with %d Pods", o.many())
+	// Statuses of the burst may still be on their way.
+	if err := sleep(ctx, min(settleTime, o.rest)); err != nil {
+		return err
+	}
+	if err := d.process.stop(); err != nil {
+		return err
+	}
+	begun := time.Now()
+	if err := d.launch(ctx); err != nil {
+		return err
+	}
+	if err := poll(ctx, 50*time.Millisecond, func(ctx context.Context) error { return d.serving(ctx, o.many()) }); err != nil {
+		return err
+	}
+	r.ours(of(rowRestart, o.many()), time.Since(begun).Seconds())
+	return nil
+}
+
+// serving reports what a daemon that has just started still lacks: its table
+// verified, every Pod adopted, its queues empty, its Node Ready.
+func (d *daemon) serving(ctx context.Context, pods int) error {
+	if err := d.alive(); err != nil {
+		return err
+	}
+	m, err := d.metrics(ctx)
+	if err != nil {
+		return err
+	}
+	bound, quarantined := m.value("vk_sandbox_claims", "state", "bound"), m.value("vk_sandbox_claims", "state", "quarantined")
+	if bound != float64(pods) || quarantined != 0 {
+		return fmt.Errorf("%v claims are verified and %v are not, of %d", bound, quarantined, pods)
+	}
+	if adopted := m.value("vk_sandbox_pod_operations_total", "result", "success"); adopted < float64(pods) {
+		return fmt.Errorf("%v Pods of %d are adopted", adopted, pods)
+	}
+	if waiting := m.sum("vk_sandbox_queue_depth"); waiting != 0 {
+		return fmt.Errorf("%v Pods are in a queue", waiting)
+	}
+	return errors.Join(d.ready(ctx), d.cluster.schedulable(ctx, d.node()))
+}
+
+// measureRest watches the daemon do nothing.
+func measureRest(ctx context.Context, o *options, d *daemon, r *report) error {
+	say("at rest for %v", o.rest)
+	if err := sleep(ctx, min(settleTime, o.rest)); err != nil {
+		return err
+	}
+	begun := time.Now()
+	before, _, err := d.process.usage()
+	if err != nil {
+		return err
+	}
+	if err := sleep(ctx, o.rest); err != nil {
+		return err
+	}
+	after, resident, err := d.process.usage()
+	if err != nil {
+		return err
+	}
+	end := time.Now()
+	requests, err := d.cluster.requests(begun, end)
+	if err != nil {
+		return err
+	}
+	lists := 0
+	for _, request := range requests {
+		if request.Verb == "list" {
+			lists++
+		}
+	}
+	took := end.Sub(begun).Seconds()
+	r.ours(of(rowRequests, o.many()), float64(len(requests))/took)
+	r.ours(rowLists, float64(lists))
+	r.ours(rowCPU, 100*(after-before)/took)
+	r.ours(of(rowMemory, o.many()), float64(resident)/(1<<20))
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,116 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"time"
+)
+
+// report gathers the figures, row by row.
+type report struct {
+	rounds int
+	rows   []*row
+	begun  time.Time
+}
+
+func newReport(o *options) *report {
+	return &report{rounds: o.rounds, rows: rows(o), begun: time.Now()}
+}
+
+// row finds the line of a name, which is one of the constants.
+func (r *report) row(what string) *row {
+	for _, w := range r.rows {
+		if w.what == what {
+			return w
+		}
+	}
+	panic("no row is called " + what)
+}
+
+func (r *report) ours(what string, figure float64) {
+	w := r.row(what)
+	w.ours = append(w.ours, figure)
+}
+
+func (r *report) other(what string, figure float64) {
+	w := r.row(what)
+	w.others = append(w.others, figure)
+}
+
+// complete reports the rows that lack a figure.
+func (r *report) complete() error {
+	var errs []error
+	for _, w := range r.rows {
+		for _, f := range [][]float64{w.ours, w.others} {
+			for _, figure := range f {
+				if math.IsNaN(figure) || math.IsInf(figure, 0) || figure < 0 {
+					errs = append(errs, fmt.Errorf("%s: %v is no figure", w.what, figure))
+				}
+			}
+		}
+		if len(w.ours) == 0 || (w.other != "" && len(w.others) != len(w.ours)) {
+			errs = append(errs, fmt.Errorf("%s: %d figures, and %d to compare them with", w.what, len(w.ours), len(w.others)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// The form of the JSON file.
+type (
+	document struct {
+		Begun     time.Time `json:"begun"`
+		Took      string    `json:"took"`
+		GoVersion string    `json:"goVersion"`
+		CPUs      int       `json:"cpus"`
+		// Load is /proc/loadavg at the end.
+		Load string      `json:"load"`
+		Rows []rowReport `json:"rows"`
+	}
+	rowReport struct {
+		What         string    `json:"what"`
+		Unit         string    `json:"unit,omitempty"`
+		Ours         float64   `json:"ours"`
+		ComparedWith string    `json:"comparedWith,omitempty"`
+		Other        *float64  `json:"other,omitempty"`
+		Ratio        *float64  `json:"ratio,omitempty"`
+		Target       string    `json:"target"`
+		Holds        bool      `json:"holds"`
+		Rounds       []float64 `json:"rounds"`
+		OtherRounds  []float64 `json:"otherRounds,omitempty"`
+	}
+)
+
+func (r *report) document() document {
+	load, _ := os.ReadFile("/proc/loadavg")
+	d := document{
+		Begun: r.begun.UTC().Truncate(time.Second), Took: time.Since(r.begun).Round(time.Second).String(),
+		GoVersion: runtime.Version(), CPUs: runtime.NumCPU(), Load: string(load[:max(0, len(load)-1)]),
+	}
+	for _, w := range r.rows {
+		line := rowReport{
+			What: w.what, Unit: string(w.unit), Ours: median(w.ours),
+			Target: w.targetText(), Holds: w.holds(), Rounds: w.ours, OtherRounds: w.others,
+		}
+		if w.other != "" {
+			other, ratio := median(w.others), w.ratio()
+			line.ComparedWith, line.Other, line.Ratio = w.other, &other, &ratio
+		}
+		d.Rows = append(d.Rows, line)
+	}
+	return d
+}
+
+func (r *report) save(file string) error {
+	content, err := json.MarshalIndent(r.document(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(content, '\n'), 0o644)
+}

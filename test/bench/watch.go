@@ -1,0 +1,176 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// observer notes when the bench itself saw what became of each Pod, by one
+// clock and in one way for both subjects.
+type observer struct {
+	pods   corev1client.PodInterface
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	moments map[string]moments // by name
+	running int
+	gone    int
+	last    time.Time // of the newest Running, or of the newest end
+	err     error
+	moved   chan struct{}
+}
+
+// moments are when an event showed each for the first time.
+type moments struct{ bound, running time.Time }
+
+// observe watches the Pods of the namespace, which has none yet.
+func (c *cluster) observe(ctx context.Context) (*observer, error) {
+	pods := c.client.CoreV1().Pods(benchName)
+	list, err := pods.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Items) > 0 {
+		return nil, fmt.Errorf("namespace %s has %d Pods before the first is made", benchName, len(list.Items))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	o := &observer{pods: pods, cancel: cancel, done: make(chan struct{}), moments: map[string]moments{}, moved: make(chan struct{}, 1)}
+	go o.run(ctx, list.ResourceVersion)
+	return o, nil
+}
+
+// run watches from a resource version until ctx ends. The API server closes a
+// watch that falls behind a few events, as happens under a burst; the next one
+// goes on at once where it ended. client-go's own retrying watch waits a second
+// first, which would be in the figures.
+func (o *observer) run(ctx context.Context, version string) {
+	defer close(o.done)
+	for ctx.Err() == nil {
+		w, err := o.pods.Watch(ctx, metav1.ListOptions{ResourceVersion: version})
+		if err != nil {
+			o.fail(err)
+			return
+		}
+		for event := range w.ResultChan() {
+			pod, ok := event.Object.(*corev1.Pod)
+			if !ok {
+				o.fail(apierrors.FromObject(event.Object))
+				w.Stop()
+				return
+			}
+			version = pod.ResourceVersion
+			o.note(event.Type, pod, time.Now())
+		}
+	}
+}
+
+func (o *observer) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = fmt.Errorf("watch the Pods: %w", err)
+	o.signal()
+}
+
+func (o *observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.signal()
+	if kind == watch.Deleted {
+		o.gone++
+		o.last = now
+		return
+	}
+	m := o.moments[pod.Name]
+	if m.bound.IsZero() && pod.Spec.NodeName != "" {
+		m.bound = now
+	}
+	if m.running.IsZero() && pod.Status.Phase == corev1.PodRunning {
+		m.running = now
+		o.running++
+		o.last = now
+	}
+	if pod.Status.Phase == corev1.PodFailed {
+		o.err = fmt.Errorf("Pod %s has failed: %s", pod.Name, pod.Status.Message)
+	}
+	o.moments[pod.Name] = m
+}
+
+func (o *observer) signal() {
+	select {
+	case o.moved <- struct{}{}:
+	default:
+	}
+}
+
+// waitRunning waits for n Pods, and returns when the last was seen Running.
+func (o *observer) waitRunning(ctx context.Context, n int) (time.Time, error) {
+	return o.wait(ctx, "Running", n, func() int {
+		if o.gone > 0 {
+			o.err = fmt.Errorf("%d Pods have gone before all were Running", o.gone)
+		}
+		return o.running
+	})
+}
+
+// waitGone waits for the end of n Pods, and returns when the last was seen to go.
+func (o *observer) waitGone(ctx context.Context, n int) (time.Time, error) {
+	return o.wait(ctx, "gone", n, func() int { return o.gone })
+}
+
+func (o *observer) wait(ctx context.Context, what string, n int, reached func() int) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
+	defer cancel()
+	for {
+		o.mu.Lock()
+		got, last, err := reached(), o.last, o.err
+		o.mu.Unlock()
+		switch {
+		case err != nil:
+			return last, err
+		case got == n:
+			return last, nil
+		case got > n:
+			return last, fmt.Errorf("%d Pods are %s, want %d", got, what, n)
+		}
+		select {
+		case <-o.moved:
+		case <-ctx.Done():
+			return last, fmt.Errorf("%d of %d Pods are %s: %w", got, n, what, ctx.Err())
+		}
+	}
+}
+
+// latencies are the times from bound to Running in seconds, in the order in
+// which the Pods were bound.
+func (o *observer) latencies() []float64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []moments
+	for _, m := range o.moments {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b moments) int { return a.bound.Compare(b.bound) })
+	var out []float64
+	for _, m := range all {
+		out = append(out, m.running.Sub(m.bound).Seconds())
+	}
+	return out
+}
+
+func (o *observer) stop() {
+	o.cancel()
+	<-o.done
+}
