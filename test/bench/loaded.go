@@ -31,6 +31,9 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 			if err != nil {
 				return err
 			}
+			if len(requests) == 0 {
+				return fmt.Errorf("the audit log %s has no request of the daemon since it started", c.info.AuditLog)
+			}
 			writes := 0
 			for _, request := range requests {
 				if request.writesPod() {
