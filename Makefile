@@ -99,6 +99,10 @@ bench-smoke: export BENCH_DAEMONS ?= 5
 bench-smoke: export BENCH_REST ?= 3s
 bench-smoke: bench ## Take every measurement of the bench once, small, to see that it works
 
+.PHONY: bench-micro
+bench-micro: ## Run the packages' benchmarks into bin/bench-micro.txt; BENCH_BASE=FILE compares with an earlier run
+	@hack/bench-micro.sh
+
 .PHONY: verify
 verify: ## Check formatting, vet, linters, generated files, modules, licence headers and scripts
 	@hack/verify.sh
