@@ -89,15 +89,12 @@ soak: build ## Play new random histories and kill the real daemon for SOAK=30m, 
 	@hack/soak.sh
 
 .PHONY: bench
-bench: build ## Measure the daemon against KWOK and its targets; BENCH_PODS, BENCH_ROUNDS: see hack/bench.sh
+bench: build ## Measure the daemon against KWOK and its targets, and print a table; hack/bench.sh has the variables
 	@hack/bench.sh
 
 .PHONY: bench-smoke
-bench-smoke: export BENCH_PODS ?= 50
-bench-smoke: export BENCH_ROUNDS ?= 1
-bench-smoke: export BENCH_DAEMONS ?= 5
-bench-smoke: export BENCH_REST ?= 3s
-bench-smoke: bench ## Take every measurement of the bench once, small, to see that it works
+bench-smoke: build ## Take every measurement of the bench once, small, to see that it works
+	@hack/bench.sh --smoke
 
 .PHONY: bench-micro
 bench-micro: ## Run the packages' benchmarks into bin/bench-micro.txt; BENCH_BASE=FILE compares with an earlier run

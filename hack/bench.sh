@@ -4,7 +4,7 @@
 
 # Measures the daemon against KWOK and its targets, on a cluster of one host that
 # it starts and ends. With KEEP_CLUSTER=1 it uses a cluster that is up, or starts
-# one, and leaves it.
+# one, and leaves it. With --smoke it only shows that every measurement works.
 #
 #   BENCH_PODS=1000      Pods of the large burst; every other count follows
 #   BENCH_ROUNDS=3       rounds, of which the table has the medians
@@ -17,6 +17,9 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [[ "${1:-}" == --smoke ]]; then
+  : "${BENCH_PODS:=50}" "${BENCH_ROUNDS:=1}" "${BENCH_DAEMONS:=5}" "${BENCH_REST:=3s}"
+fi
 if [[ "$(uname -s)" != Linux || "$(id -u)" != 0 ]]; then
   echo "the bench runs on the cluster of hack/cluster, which needs root on Linux" >&2
   exit 1
@@ -42,7 +45,9 @@ down() {
 }
 trap down EXIT
 
-bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+if [[ ! -e "${state}/cluster.json" ]]; then
+  bin/cluster up --hosts=1 --sandboxd-bin=bin/sandboxd-sim
+fi
 bin/bench \
   --daemon=bin/vk-sandbox --kwok=bin/kwok --kwok-stages="${kwok}/kustomize/stage" \
   --pods="${BENCH_PODS:-1000}" --rounds="${BENCH_ROUNDS:-3}" \
