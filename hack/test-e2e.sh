@@ -49,3 +49,8 @@ E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
 # One package after another: each installs a release of the chart on the cluster.
 hack/go-test.sh -tags=e2e -count=1 -timeout=20m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk
+# The bench needs the cluster's audit log.
+if [[ -z "${E2E_RUN:-}" && "${CLUSTER:-local}" != kind ]]; then
+  echo "--- bench, once and small"
+  KEEP_CLUSTER=1 hack/bench.sh --smoke
+fi
