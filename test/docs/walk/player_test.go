@@ -8,6 +8,7 @@ package walk
 import (
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/cocoonstack/vk-sandbox/test/docs/page"
 )
@@ -66,7 +67,9 @@ func (p *player) execute(i int) {
 	b := p.blocks[i]
 	switch b.Place {
 	case page.Here:
-		p.t.Logf("%s\n%s%s", b, b.Text, p.run(b.String(), b.Text))
+		start := time.Now()
+		out := p.run(b.String(), b.Text)
+		p.t.Logf("%s, %s\n%s%s", b, time.Since(start).Round(time.Second), b.Text, out)
 	case page.OnHost:
 		for _, host := range p.hosts {
 			p.t.Logf("%s, on %s\n%s%s", b, host, b.Text, p.onHost(host, b.Text))
