@@ -4,6 +4,7 @@
 package main
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -26,11 +27,11 @@ func TestClusterWide(t *testing.T) {
 		"/apis":                         false,
 	}
 	for url, want := range tests {
-		if got := clusterWide(httptest.NewRequest("GET", url, nil)); got != want {
+		if got := clusterWide(httptest.NewRequest(http.MethodGet, url, nil)); got != want {
 			t.Errorf("%s: cluster-wide %t, want %t", url, got, want)
 		}
 	}
-	if clusterWide(httptest.NewRequest("POST", "/api/v1/nodes", nil)) {
+	if clusterWide(httptest.NewRequest(http.MethodPost, "/api/v1/nodes", nil)) {
 		t.Error("a create is taken for a list")
 	}
 }

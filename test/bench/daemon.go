@@ -67,7 +67,7 @@ func (d *daemon) launch(ctx context.Context) (err error) {
 	if d.metricsAddr, err = freeAddress(ctx); err != nil {
 		return err
 	}
-	d.process, err = startProcess(d.options.logs, "vk-sandbox", []string{"KUBECONFIG=" + d.kubeconfig}, append([]string{
+	d.process, err = startProcess(ctx, d.options.logs, "vk-sandbox", []string{"KUBECONFIG=" + d.kubeconfig}, append([]string{
 		d.options.daemon,
 		"--node-name=" + d.node(), "--node-ip=" + d.cluster.host().IP, "--node-pods=" + fmt.Sprint(nodePods),
 		"--listen-addr=127.0.0.1:0", "--metrics-addr=" + d.metricsAddr, "--enable-pprof",
@@ -93,6 +93,5 @@ func freeAddress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return listener.Addr().String(), listener.Close()
 }

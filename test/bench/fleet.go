@@ -51,7 +51,7 @@ func measureFleet(ctx context.Context, o *options, r *report) (err error) {
 	defer tick.Stop()
 	for i := range o.daemons {
 		<-tick.C
-		if err := f.start(i); err != nil {
+		if err := f.start(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (f *fleet) prepare(url string) error {
 	)
 }
 
-func (f *fleet) start(i int) error {
-	p, err := startProcess(f.options.logs, "fleet", []string{"KUBECONFIG=" + filepath.Join(f.dir, "kubeconfig")},
+func (f *fleet) start(ctx context.Context, i int) error {
+	p, err := startProcess(ctx, f.options.logs, "fleet", []string{"KUBECONFIG=" + filepath.Join(f.dir, "kubeconfig")},
 		f.options.daemon, fmt.Sprintf("--node-name=host-%03d-sandboxd", i), "--node-ip=127.0.0.1",
 		"--listen-addr=127.0.0.1:0", "--metrics-addr=0", "--publish-inventory",
 		"--sandboxd-url="+f.sandboxdURL, "--sandboxd-token-file="+filepath.Join(f.dir, "token"),

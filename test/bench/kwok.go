@@ -60,7 +60,7 @@ func (k *kwok) start(ctx context.Context) error {
 	if _, err := k.cluster.client.CoreV1().Nodes().Create(ctx, k.newNode(), metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	k.process, err = startProcess(k.options.logs, "kwok", nil, k.options.kwok,
+	k.process, err = startProcess(ctx, k.options.logs, "kwok", nil, k.options.kwok,
 		"--kubeconfig="+kubeconfig, "--config="+strings.Join(stages, ","),
 		"--manage-nodes-with-annotation-selector="+kwokAnnotation+"="+kwokValue,
 		fmt.Sprintf("--node-lease-duration-seconds=%d", kwokLease),

@@ -28,13 +28,13 @@ type process struct {
 }
 
 // startProcess starts a program with its output in the folder of the logs.
-func startProcess(logs, name string, env []string, argv ...string) (*process, error) {
+func startProcess(ctx context.Context, logs, name string, env []string, argv ...string) (*process, error) {
 	log, err := logFile(logs, name)
 	if err != nil {
 		return nil, err
 	}
 	// It is ended by stop, in good order, whatever becomes of a context.
-	p := &process{cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...), log: log, ended: make(chan struct{})}
+	p := &process{cmd: exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...), log: log, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := p.cmd.Start(); err != nil {

@@ -35,7 +35,7 @@ func (c *cluster) schedulable(ctx context.Context, name string) error {
 	}
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
-			return fmt.Errorf("Node %s has the taint %s", name, taint.Key)
+			return fmt.Errorf("taint %s keeps Pods from node %s", taint.Key, name)
 		}
 	}
 	for _, condition := range node.Status.Conditions {
@@ -43,7 +43,7 @@ func (c *cluster) schedulable(ctx context.Context, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("Node %s is not Ready", name)
+	return fmt.Errorf("node %s is not Ready", name)
 }
 
 func (c *cluster) waitSchedulable(ctx context.Context, s subject) error {

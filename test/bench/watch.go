@@ -103,7 +103,7 @@ func (o *observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
 		o.last = now
 	}
 	if pod.Status.Phase == corev1.PodFailed {
-		o.err = fmt.Errorf("Pod %s has failed: %s", pod.Name, pod.Status.Message)
+		o.err = fmt.Errorf("the Pod %s has failed: %s", pod.Name, pod.Status.Message)
 	}
 	o.moments[pod.Name] = m
 }
