@@ -29,6 +29,11 @@ func (r *report) print(w io.Writer) error {
 	return t.Flush()
 }
 
+// say shows a figure as soon as it is known.
+func (w *row) say(whose string, f float64) {
+	say("  %s: %s %s", w.what, whose, figure(f, w.unit))
+}
+
 func (w *row) targetText() string {
 	sign := "≤ "
 	if w.target.atLeast {

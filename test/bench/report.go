@@ -37,11 +37,13 @@ func (r *report) row(what string) *row {
 func (r *report) ours(what string, figure float64) {
 	w := r.row(what)
 	w.ours = append(w.ours, figure)
+	w.say("ours", figure)
 }
 
 func (r *report) other(what string, figure float64) {
 	w := r.row(what)
 	w.others = append(w.others, figure)
+	w.say(w.other, figure)
 }
 
 // complete reports the rows that lack a figure.

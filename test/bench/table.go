@@ -39,7 +39,7 @@ func measureTable(ctx context.Context, o *options, c *cluster, r *report) error 
 	}
 	// In turns, so that another user of the disk troubles each alike.
 	var one, bare, grown []float64
-	for i := range o.pods {
+	for i := range o.few() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -58,11 +58,11 @@ func measureTable(ctx context.Context, o *options, c *cluster, r *report) error 
 			*t.took = append(*t.took, time.Since(begun).Seconds())
 		}
 	}
-	alone, err := usual.rate(ctx, 1, o.pods)
+	alone, err := usual.rate(ctx, 1, o.few())
 	if err != nil {
 		return err
 	}
-	shared, err := usual.rate(ctx, inFlight, inFlight*max(2, o.pods/10))
+	shared, err := usual.rate(ctx, inFlight, inFlight*max(2, o.few()/2))
 	if err != nil {
 		return err
 	}
