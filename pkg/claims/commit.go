@@ -72,12 +72,8 @@ func (t *Table) write() {
 	}
 }
 
-func (t *Table) save(claims map[string]json.RawMessage, releasing []json.RawMessage) error {
-	data, err := encodeTable(claims, releasing, t.extra)
-	if err != nil {
-		return err
-	}
-	return replace(t.fs, t.path, data)
+func (t *Table) save(claims, releasing []json.RawMessage) error {
+	return replace(t.fs, t.path, encodeTable(claims, releasing, t.extra))
 }
 
 // Flush writes the table when its last write failed, and does nothing

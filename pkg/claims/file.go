@@ -4,10 +4,12 @@
 package claims
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,15 +168,43 @@ func encodeRow(r Row, key string) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// encodeTable renders the file from encoded rows: claims by key, and the
-// releasing list in a fixed order.
-func encodeTable(claims map[string]json.RawMessage, releasing []json.RawMessage, extra map[string]json.RawMessage) ([]byte, error) {
-	top := map[string]any{"claims": claims}
+// encodeMember renders a member of an object.
+func encodeMember(name string, value json.RawMessage) (json.RawMessage, error) {
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(quoted, json.RawMessage(":"), value), nil
+}
+
+// encodeTable renders the file, in a fixed order, from what is encoded already:
+// the members of the claims field, the releasing list, and further members. An
+// encoder would read and check every row again for each change of one.
+func encodeTable(claims, releasing, extra []json.RawMessage) []byte {
+	slices.SortFunc(claims, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	size := len(`{"claims":{},"releasing":[]}`)
+	for _, parts := range [][]json.RawMessage{claims, releasing, extra} {
+		for _, part := range parts {
+			size += len(part) + len(",")
+		}
+	}
+	b := append(make([]byte, 0, size), `{"claims":{`...)
+	b = append(appendList(b, claims), '}')
 	if len(releasing) > 0 {
-		top["releasing"] = releasing
+		b = append(appendList(append(b, `,"releasing":[`...), releasing), ']')
 	}
-	for name, raw := range extra {
-		top[name] = raw
+	for _, member := range extra {
+		b = append(append(b, ','), member...)
 	}
-	return json.Marshal(top)
+	return append(b, '}')
+}
+
+func appendList(b []byte, parts []json.RawMessage) []byte {
+	for i, part := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, part...)
+	}
+	return b
 }

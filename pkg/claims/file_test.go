@@ -6,6 +6,7 @@ package claims_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -119,6 +120,27 @@ func TestFileShape(t *testing.T) {
 		`"authority":"owner-1","claimedAt":"2026-07-27T02:15:00Z","deadline":"2026-07-28T02:15:00Z",` + owner + `,"key":"default/other"}]}`
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
+	}
+}
+
+// TestOddNamesAndForms: what the file says is kept to the letter of JSON, whatever
+// the names in it, and whatever spaces a hand has put in.
+func TestOddNamesAndForms(t *testing.T) {
+	before := []byte(`{ "later": {"a": [1, 2]},
+		"claims": {"a\"b/c\u2028<": {"id": "sb_1", "token": "t", "address": "h:1", "podUID": "p", "claimedAt": "2026-07-27T02:15:00Z", "x": [ ]}},
+		"z\"": null, "releasing": [ {"id": "sb_2", "token": "t", "address": "h:1", "podUID": "p", "claimedAt": "2026-07-27T02:15:00Z", "key": "d/\\"} ] }`)
+	fsys := fileOf(before)
+	open(t, fsys)
+	after, err := fsys.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got any
+	if err := errors.Join(json.Unmarshal(before, &want), json.Unmarshal(after, &got)); err != nil {
+		t.Fatalf("%v in:\n%s", err, after)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("file (-before +after):\n%s", diff)
 	}
 }
 

@@ -25,12 +25,12 @@ type Table struct {
 
 	// mu guards all that follows. It is never held while the disk works.
 	mu        sync.Mutex
-	claims    map[string]entry // by pod key
-	releasing map[string]entry // by claim id
-	extra     map[string]json.RawMessage
-	rev       uint64 // of the newest change
-	landed    uint64 // of the newest change that a write has landed
-	gathering *round // the next write's waiters; nil when nobody waits
+	claims    map[string]entry  // by pod key
+	releasing map[string]entry  // by claim id
+	extra     []json.RawMessage // members of the file that this build does not know
+	rev       uint64            // of the newest change
+	landed    uint64            // of the newest change that a write has landed
+	gathering *round            // the next write's waiters; nil when nobody waits
 	writing   bool
 	unsaved   bool // the last write failed: memory is ahead of the file
 	unsynced  bool // a failed write can be read all the same
@@ -44,6 +44,8 @@ type Table struct {
 // entry is a claim in memory with its form in the file.
 type entry struct {
 	Claim
+	// raw is its part of the file: a member of claims, with its key, or an element
+	// of the releasing list.
 	raw json.RawMessage
 	rev uint64 // of the change that gave it its holder; 0 when it was loaded
 	// stranded marks a tentative claim whose write failed.
@@ -51,11 +53,13 @@ type entry struct {
 }
 
 func newEntry(c Claim) (entry, error) {
-	key := ""
+	var raw json.RawMessage
+	var err error
 	if c.State == Releasing {
-		key = c.Key
+		raw, err = encodeRow(c.Row, c.Key)
+	} else if raw, err = encodeRow(c.Row, ""); err == nil {
+		raw, err = encodeMember(c.Key, raw)
 	}
-	raw, err := encodeRow(c.Row, key)
 	if err != nil {
 		return entry{}, fmt.Errorf("encode the claim of %s: %w", c.Key, err)
 	}
@@ -82,8 +86,15 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{}, extra: c.extra,
+		path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{},
 		changes: make(chan struct{}, 1),
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
+		member, err := encodeMember(name, c.extra[name])
+		if err != nil {
+			return nil, fmt.Errorf("encode the field %s of the claims table: %w", name, err)
+		}
+		t.extra = append(t.extra, member)
 	}
 	for key, row := range c.claims {
 		if row.ClaimedAt.IsZero() {
@@ -144,15 +155,16 @@ func (t *Table) sorted(m map[string]entry) []Claim {
 	return out
 }
 
-// snapshot gathers what the file should say. The caller holds mu.
-func (t *Table) snapshot() (claims map[string]json.RawMessage, releasing []json.RawMessage) {
-	claims = make(map[string]json.RawMessage, len(t.claims))
+// snapshot gathers what the file should say, the claims in no order. The caller
+// holds mu.
+func (t *Table) snapshot() (claims, releasing []json.RawMessage) {
+	claims = make([]json.RawMessage, 0, len(t.claims))
 	byID := maps.Clone(t.releasing)
-	for key, e := range t.claims {
+	for _, e := range t.claims {
 		if e.stranded {
 			byID[e.ID] = e
 		} else {
-			claims[key] = e.raw
+			claims = append(claims, e.raw)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
