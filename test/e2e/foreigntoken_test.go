@@ -184,7 +184,7 @@ func TestB19AnotherHostsToken(t *testing.T) {
 			pod.Spec.NodeSelector[corev1.LabelHostname] = h.VirtualNode()
 			f.run(pod)
 		}
-		daemon, err := f.daemonOn(h.Name)
+		daemon, err := f.daemonOn(t.Context(), h.Name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestB17OlderCRD(t *testing.T) {
 	} {
 		t.Run(test.resource, func(t *testing.T) {
 			f := newFixture(t)
-			daemon, err := f.daemonOn(f.info.Hosts[0].Name)
+			daemon, err := f.daemonOn(t.Context(), f.info.Hosts[0].Name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,8 +83,8 @@ func (f *fixture) removeField(crd, field string) (restore func()) {
 }
 
 // daemonOn is the name of the daemon's Pod on a host.
-func (s *suite) daemonOn(host string) (string, error) {
-	daemons, err := s.daemons(context.Background())
+func (s *suite) daemonOn(ctx context.Context, host string) (string, error) {
+	daemons, err := s.daemons(ctx)
 	if err != nil {
 		return "", err
 	}

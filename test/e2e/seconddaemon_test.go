@@ -142,7 +142,7 @@ func TestB18TwoDaemonsOfOneHost(t *testing.T) {
 	}
 	var again string
 	eventually(t, "wait of the release's daemon", func(ctx context.Context) (err error) {
-		if again, err = f.daemonOn(host.Name); err != nil {
+		if again, err = f.daemonOn(ctx, host.Name); err != nil {
 			return err
 		}
 		log, err := f.kubectl(ctx, "--namespace="+release, "logs", again)
@@ -239,7 +239,7 @@ func TestB18PortTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "end of the daemon without a port", func(ctx context.Context) error {
-		name, err := f.daemonOn(host.Name)
+		name, err := f.daemonOn(ctx, host.Name)
 		if err != nil {
 			return err
 		}

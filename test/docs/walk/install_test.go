@@ -76,7 +76,7 @@ func (r *reader) firstSandbox() {
 		r.t.Error("the Pod is the same as before")
 	}
 	if same := after.node == before.node; same != (after.claim == before.claim) {
-		r.t.Errorf("before %+v, after %+v: on the same node it is the same claim, and on another another", before, after)
+		r.t.Errorf("before %+v, after %+v: it is the same claim exactly when it is the same node", before, after)
 	}
 	for _, v := range r.vms(r.t) {
 		if v.id == first.id && !v.alive() {
