@@ -126,7 +126,7 @@ func (f *fixture) hostShows(h clusterinfo.Host, name, id string, state v1alpha1.
 func (f *fixture) claimsOnHost(h clusterinfo.Host, args ...string) string {
 	f.t.Helper()
 	if f.info.Driver != "local" {
-		daemon, err := f.daemonOn(t.Context(), h.Name)
+		daemon, err := f.daemonOn(f.t.Context(), h.Name)
 		if err != nil {
 			f.t.Fatal(err)
 		}
