@@ -13,6 +13,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 )
 
@@ -22,7 +23,7 @@ type publisher interface {
 }
 
 // newPublishers returns those that are on.
-func newPublishers(o *options, kube *clients, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
+func newPublishers(o *options, kube *clients, nodes nodeobject.Nodes, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
@@ -35,7 +36,7 @@ func newPublishers(o *options, kube *clients, node provider.Sandboxd, table *cla
 				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
 			},
 			Client:  kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
-			Nodes:   kube.heartbeat.CoreV1().Nodes(),
+			Nodes:   nodes,
 			Observe: m.Published(metrics.NodeClaimStatus),
 		})
 		if err != nil {
@@ -51,7 +52,7 @@ func newPublishers(o *options, kube *clients, node provider.Sandboxd, table *cla
 			Sandboxd:      node,
 			Claims:        addresses{table},
 			Client:        kube.objects.SandboxV1beta1().NodeInventories(),
-			Nodes:         kube.heartbeat.CoreV1().Nodes(),
+			Nodes:         nodes,
 			Observe:       m.Published(metrics.NodeInventory),
 		})
 		if err != nil {

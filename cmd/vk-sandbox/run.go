@@ -74,6 +74,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 
 	node := watch.metrics.Sandboxd(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
+	ownNode := virtualnode.NewNodeInformer(kube.heartbeat, o.nodeName)
 	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
 	defer stopEvents()
 	lifecycle, err := provider.New(provider.Config{
@@ -96,7 +97,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Provider: watch.metrics.Pods(lifecycle), Recorder: recorder,
+		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
 			return []virtualnode.Condition{sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes())}
 		},
@@ -104,7 +105,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	if err != nil {
 		return err
 	}
-	publishers, err := newPublishers(o, kube, node, table, lifecycle, watch.metrics)
+	publishers, err := newPublishers(o, kube, ownNode, node, table, lifecycle, watch.metrics)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@
 //  2. There is at most one publication in an interval. A change after a calm
 //     time is published within a second; what changes while an interval lasts
 //     goes out together at its end.
-//  3. A publication is one read of the Node and one apply of the status; two
-//     applies when the object is new, or its owner is.
+//  3. A publication is one apply of the status; two applies when the object is
+//     new, or its owner is.
 //  4. The object is watched by its name. Fields of this package that someone
 //     else changed are back within an interval, and so is the object when it was
 //     deleted; fields of others stay. A watch that ends is made up for by a

@@ -94,7 +94,7 @@ type fakeNodes struct {
 	err error
 }
 
-func (f *fakeNodes) Get(_ context.Context, name string, _ metav1.GetOptions) (*corev1.Node, error) {
+func (f *fakeNodes) Get(name string) (*corev1.Node, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {

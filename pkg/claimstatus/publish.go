@@ -47,7 +47,7 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	if !p.record.changed(d.Status) {
 		return nil, nil
 	}
-	node, err := nodeobject.ReadNode(ctx, p.config.Nodes, p.config.NodeName)
+	node, err := nodeobject.ReadNode(p.config.Nodes, p.config.NodeName)
 	if err != nil {
 		return nil, err
 	}

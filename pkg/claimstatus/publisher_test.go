@@ -134,7 +134,7 @@ func TestFailures(t *testing.T) {
 			h.applyErr = apierrors.NewForbidden(api.Resource("nodeclaimstatuses"), nodeName, nil)
 		}, "needs create and patch on nodeclaimstatuses and nodeclaimstatuses/status"},
 		{"there is no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
-		{"the Node cannot be read", func(h *harness) { h.nodes.err = down }, "read the Node: connection refused"},
+		{"the Node cannot be read", func(h *harness) { h.nodes.err = down }, "look up the Node: connection refused"},
 	}
 	mend := func(h *harness) { h.applyErr, h.nodes.uid, h.nodes.err = nil, firstUID, nil }
 	for _, tt := range tests {

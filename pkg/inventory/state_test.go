@@ -93,9 +93,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		says   string
 	}{
 		{"no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
-		{"no right to read it", func(h *harness) {
-			h.nodes.err = apierrors.NewForbidden(api.Resource("nodes"), nodeName, nil)
-		}, "needs get on nodes"},
+		{"no word of it", func(h *harness) { h.nodes.err = errors.New("no watch") }, "look up the Node: no watch"},
 		{"no CRD", func(h *harness) { h.applyErr = gone }, "install the NodeInventory CRD"},
 		{"another CRD", func(h *harness) {
 			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .totalWarm: field not declared in schema"))

@@ -4,27 +4,24 @@
 package nodeobject
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Nodes reads Node objects; client-go's typed client is one.
+// Nodes knows Node objects. Any recent copy will do: one from before a re-creation is
+// made good by a later cycle, or when the object is collected.
 type Nodes interface {
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.Node, error)
+	Get(name string) (*corev1.Node, error)
 }
 
-// ReadNode reads the Node that owns the node's objects. Any recent copy will do, so
-// the API server may answer from its cache; a copy from before a re-creation is made
-// good by a later cycle, or when the object is collected. An error is a [*StepError].
-func ReadNode(ctx context.Context, nodes Nodes, name string) (*corev1.Node, error) {
-	node, err := nodes.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
+// ReadNode returns the Node that owns the node's objects. An error is a [*StepError].
+func ReadNode(nodes Nodes, name string) (*corev1.Node, error) {
+	node, err := nodes.Get(name)
 	if err != nil {
 		return nil, nodeFailure(err)
 	}

@@ -4,7 +4,6 @@
 package nodeobject
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -15,28 +14,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-type nodesFunc func(options metav1.GetOptions) (*corev1.Node, error)
+type nodesFunc func() (*corev1.Node, error)
 
-func (f nodesFunc) Get(_ context.Context, _ string, options metav1.GetOptions) (*corev1.Node, error) {
-	return f(options)
-}
+func (f nodesFunc) Get(string) (*corev1.Node, error) { return f() }
 
 func TestReadNode(t *testing.T) {
-	gone := apierrors.NewNotFound(corev1.Resource("nodes"), "host-1-sandboxd")
 	for name, test := range map[string]struct {
 		err  error
 		says string
 	}{
 		"there":          {},
-		"not registered": {err: gone, says: "not registered yet"},
-		"not allowed":    {err: apierrors.NewForbidden(corev1.Resource("nodes"), "x", errors.New("no")), says: "needs get on nodes"},
-		"unreachable":    {err: errors.New("connection refused"), says: "read the Node: connection refused"},
+		"not registered": {err: apierrors.NewNotFound(corev1.Resource("nodes"), "host-1-sandboxd"), says: "not registered yet"},
+		"not watched":    {err: errors.New("no watch"), says: "look up the Node: no watch"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			node, err := ReadNode(t.Context(), nodesFunc(func(options metav1.GetOptions) (*corev1.Node, error) {
-				if options.ResourceVersion != "0" {
-					t.Errorf("read at resource version %q, want any", options.ResourceVersion)
-				}
+			node, err := ReadNode(nodesFunc(func() (*corev1.Node, error) {
 				return &corev1.Node{ObjectMeta: metav1.ObjectMeta{UID: "a"}}, test.err
 			}), "host-1-sandboxd")
 			switch {

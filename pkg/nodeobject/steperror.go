@@ -44,16 +44,13 @@ func Kind(err error) string {
 	return f.step + "/" + string(apierrors.ReasonForError(f.err))
 }
 
-// nodeFailure is the failure to read the virtual node's Node object.
+// nodeFailure is the failure to find the virtual node's Node object.
 func nodeFailure(err error) error {
 	hint := ""
-	switch {
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		hint = "the virtual node is not registered yet; the next cycle looks again"
-	case apierrors.IsForbidden(err):
-		hint = "the service account needs get on nodes"
 	}
-	return Failed("read the Node", err, hint)
+	return Failed("look up the Node", err, hint)
 }
 
 // Resource is what hints say about a kind of object.

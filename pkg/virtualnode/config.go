@@ -49,6 +49,8 @@ type Config struct {
 	HeartbeatClient kubernetes.Interface
 	// Pods are the Pods bound to this node. Required.
 	Pods *PodInformer
+	// Node is this node's own Node. Required.
+	Node *NodeInformer
 	// Provider takes the Pods. It must be ready to: its claims are loaded.
 	// Required.
 	Provider Provider
@@ -66,6 +68,7 @@ func (c *Config) validate() error {
 		"client":           c.Client == nil,
 		"heartbeat client": c.HeartbeatClient == nil,
 		"pod informer":     c.Pods == nil,
+		"node informer":    c.Node == nil,
 		"provider":         c.Provider == nil,
 		"event recorder":   c.Recorder == nil,
 		"conditions":       c.Conditions == nil,

@@ -8,10 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 )
@@ -27,7 +24,7 @@ type nodeProvider struct {
 	status     *nodeStatus
 	conditions func() []Condition
 	recorder   record.EventRecorder
-	nodes      corev1client.NodeInterface
+	node       *NodeInformer
 	// registered is closed when the node controller takes updates.
 	registered <-chan struct{}
 }
@@ -68,8 +65,9 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 		}
 		// An update for a missing Node is what makes the controller notice
 		// and re-create it, a minute before it would by itself.
-		if (changed || p.missing(ctx)) && ctx.Err() == nil {
-			update(p.status.current())
+		current := p.status.current()
+		if (changed || p.node.missing(current.Name)) && ctx.Err() == nil {
+			update(current)
 		}
 	}
 }
@@ -84,11 +82,4 @@ func (p *nodeProvider) recordTurn(ctx context.Context, c Condition) {
 	// kubectl finds a node's events by this UID, as the kubelet records them.
 	name := p.status.current().Name
 	p.recorder.Event(&corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name, UID: types.UID(name)}, kind, c.Reason, c.Message)
-}
-
-// missing reports whether the API server is sure that the Node is not there.
-// The watch cache answers; any error means that nothing is known.
-func (p *nodeProvider) missing(ctx context.Context) bool {
-	_, err := p.nodes.Get(ctx, p.status.current().Name, metav1.GetOptions{ResourceVersion: "0"})
-	return apierrors.IsNotFound(err)
 }

@@ -24,7 +24,7 @@ func startControl(t *testing.T, client *fake.Clientset, p Provider, change func(
 	c := nodeConfig(func(c *Config) {
 		c.QueueQPS, c.QueueBurst = 200, 400
 		c.Client, c.HeartbeatClient = client, client
-		c.Pods = NewPodInformer(client, "host-1-sandboxd")
+		c.Pods, c.Node = NewPodInformer(client, "host-1-sandboxd"), NewNodeInformer(client, "host-1-sandboxd")
 		c.Provider = p
 		c.Recorder = &record.FakeRecorder{}
 		c.Conditions = alwaysReachable
@@ -98,7 +98,7 @@ func TestRequestsOfTheController(t *testing.T) {
 		}
 		allowed := map[string]bool{
 			"list pods": true, "watch pods": true, "patch pods/status": true, "delete pods": true,
-			"get nodes": true, "create nodes": true, "patch nodes/status": true, "patch nodes": true,
+			"list nodes": true, "watch nodes": true, "get nodes": true, "create nodes": true, "patch nodes/status": true, "patch nodes": true,
 			"get leases": true, "create leases": true, "update leases": true,
 		}
 		for _, a := range client.Actions() {
@@ -109,8 +109,9 @@ func TestRequestsOfTheController(t *testing.T) {
 			if !allowed[request] {
 				t.Errorf("unexpected request: %s", request)
 			}
-			if l, ok := a.(clienttesting.ListAction); ok && l.GetListRestrictions().Fields.String() != "spec.nodeName=host-1-sandboxd" {
-				t.Errorf("pods listed with field selector %q", l.GetListRestrictions().Fields)
+			only := map[string]string{"pods": "spec.nodeName=host-1-sandboxd", "nodes": "metadata.name=host-1-sandboxd"}[a.GetResource().Resource]
+			if l, ok := a.(clienttesting.ListAction); ok && l.GetListRestrictions().Fields.String() != only {
+				t.Errorf("%s with field selector %q, want %q", request, l.GetListRestrictions().Fields, only)
 			}
 		}
 	})
@@ -237,7 +238,8 @@ func TestForeignNodeIsLeftAlone(t *testing.T) {
 		provider := newFakeProvider(nil)
 		v, err := New(*nodeConfig(func(c *Config) {
 			c.QueueQPS, c.QueueBurst = 1, 1
-			c.Client, c.HeartbeatClient, c.Pods = client, client, NewPodInformer(client, "host-1-sandboxd")
+			c.Client, c.HeartbeatClient = client, client
+			c.Pods, c.Node = NewPodInformer(client, "host-1-sandboxd"), NewNodeInformer(client, "host-1-sandboxd")
 			c.Provider, c.Recorder, c.Conditions = provider, &record.FakeRecorder{}, alwaysReachable
 		}))
 		if err != nil {

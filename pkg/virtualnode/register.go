@@ -33,6 +33,7 @@ func retryDelays() wait.DelayFunc {
 type registration struct {
 	status     *nodeStatus
 	client     kubernetes.Interface
+	node       *NodeInformer
 	conditions func() []Condition
 	recorder   record.EventRecorder
 	// onRegistered is called each time a node controller has registered the
@@ -66,7 +67,7 @@ func (r *registration) attempt(ctx context.Context) error {
 
 	nodes := r.client.CoreV1().Nodes()
 	desired := r.status.current()
-	provider := &nodeProvider{status: r.status, conditions: r.conditions, recorder: r.recorder, nodes: nodes}
+	provider := &nodeProvider{status: r.status, conditions: r.conditions, recorder: r.recorder, node: r.node}
 	controller, err := node.NewNodeController(provider, desired, nodes,
 		node.WithNodeEnableLeaseV1(r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), node.DefaultLeaseDuration),
 		node.WithNodePingTimeout(pingTimeout),

@@ -89,6 +89,8 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 	group, ctx := errgroup.WithContext(ctx)
 	c.Pods.factory.StartWithContext(ctx)
 	defer c.Pods.factory.Shutdown()
+	c.Node.factory.StartWithContext(ctx)
+	defer c.Node.factory.Shutdown()
 	group.Go(func() error { return runPods(ctx, pods) })
 	group.Go(func() error {
 		select {
@@ -99,6 +101,7 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 		r := &registration{
 			status:       &nodeStatus{node: desired},
 			client:       c.HeartbeatClient,
+			node:         c.Node,
 			conditions:   c.Conditions,
 			recorder:     c.Recorder,
 			onRegistered: v.registered.pass,

@@ -29,7 +29,7 @@ func runConfig(client *fake.Clientset, change func(*Config)) Config {
 		c.ListenAddr = "127.0.0.1:0"
 		c.QueueQPS, c.QueueBurst = 200, 400
 		c.Client, c.HeartbeatClient = client, client
-		c.Pods = NewPodInformer(client, c.NodeName)
+		c.Pods, c.Node = NewPodInformer(client, c.NodeName), NewNodeInformer(client, c.NodeName)
 		c.Provider, c.Recorder = newFakeProvider(nil), &record.FakeRecorder{}
 		c.Conditions = alwaysReachable
 		if change != nil {

@@ -25,6 +25,8 @@ var reasons = map[right]string{
 	{"", "", "pods/status", "patch"}: "synthetic status and claim-id annotation",
 
 	{"", "", "nodes", "get"}:          "the name is checked for a foreign Node; virtual-kubelet reads it before each patch",
+	{"", "", "nodes", "watch"}:        "its own Node, by name: whether it is there, and the UID that owns what is published",
+	{"", "", "nodes", "list"}:         "the same, where the API server does not stream a list into a watch",
 	{"", "", "nodes", "create"}:       "registration, again when someone has deleted the Node",
 	{"", "", "nodes", "patch"}:        "the taint is put back when someone has removed it",
 	{"", "", "nodes/status", "patch"}: "heartbeat, conditions, capacity, labels",

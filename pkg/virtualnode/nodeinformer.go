@@ -1,0 +1,61 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/informers"
+	corev1informers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// NodeInformer watches one Node, that of a virtual node. At rest that costs no
+// request, where asking for the Node would be most of them all. It is started by
+// [VirtualNode.Run].
+type NodeInformer struct {
+	factory  informers.SharedInformerFactory
+	informer corev1informers.NodeInformer
+}
+
+// NewNodeInformer returns the informer of the Node called nodeName. Nothing is
+// requested yet.
+func NewNodeInformer(client kubernetes.Interface, nodeName string) *NodeInformer {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, nodeName).String()
+		}),
+		informers.WithTransform(stripManagedFields),
+	)
+	n := &NodeInformer{factory: factory, informer: factory.Core().V1().Nodes()}
+	n.informer.Informer() // made known to the factory, so that it is started
+	return n
+}
+
+// errNotWatching says that nothing is known of the Node.
+var errNotWatching = errors.New("the watch on the Node has not begun; see that the API server is reached and that the service account has list and watch on nodes")
+
+// Get returns a copy of the Node as the watch showed it last. A Node that the watch
+// does not show is an error of the kind NotFound; before the first answer of the
+// API server every Node is another error.
+func (n *NodeInformer) Get(name string) (*corev1.Node, error) {
+	if !n.informer.Informer().HasSynced() {
+		return nil, errNotWatching
+	}
+	node, err := n.informer.Lister().Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return node.DeepCopy(), nil
+}
+
+// missing reports whether the Node is known not to be there.
+func (n *NodeInformer) missing(name string) bool {
+	_, err := n.Get(name)
+	return apierrors.IsNotFound(err)
+}
