@@ -81,7 +81,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		Table:              table,
 		Sandboxd:           node,
 		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1())),
-		Pods:               pods.Lister(),
+		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
 		PodClient:          kube.pods.CoreV1(),
 		Recorder:           recorder,

@@ -55,12 +55,15 @@ func (p *Provider) publishPod(key string) {
 	if !ok || publish == nil {
 		return
 	}
-	if pod := p.view(t); says(pod) {
+	if pod := p.view(t); says(pod.Status) {
+		// The library keeps it for as long as the Pod lives, for its status and
+		// metadata alone.
+		pod.Spec = corev1.PodSpec{}
 		(*publish)(pod)
 	}
 }
 
 // says reports whether the status states something.
-func says(pod *corev1.Pod) bool {
-	return pod.Status.Phase != corev1.PodPending || pod.Status.Message != ""
+func says(status corev1.PodStatus) bool {
+	return status.Phase != corev1.PodPending || status.Message != ""
 }

@@ -41,8 +41,8 @@ type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
 	Owners   Owners
-	// Pods is a cache of the Pods bound to the virtual node; what it returns
-	// belongs to the caller.
+	// Pods is a cache of the Pods bound to the virtual node. What it returns is
+	// not changed here.
 	Pods corev1listers.PodLister
 	// PodsSynced reports whether Pods has seen a whole list.
 	PodsSynced func() bool

@@ -52,35 +52,38 @@ func (p *Provider) view(t tracked) *corev1.Pod {
 	pod := t.pod.DeepCopy()
 	// The library would delete the Pod in the API if it saw this set.
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, nil
-	c, held := p.table.Get(podcontract.Key(pod))
-	held = held && c.PodUID == pod.UID
-	switch {
-	case t.end != nil:
-		e := t.end
-		pod.Status = podcontract.FailedStatus(pod, e.binding, e.reason, e.message, e.at)
-		annotate(pod, e.binding.ClaimID)
-	case held && c.State == claims.Bound && c.Durable:
-		pod.Status = podcontract.RunningStatus(pod, binding(c))
-		annotate(pod, c.ID)
-	case held && c.State == claims.Tentative:
-		// The id that the API lacks makes virtual-kubelet call UpdatePod,
-		// which returns the stranded claim (Pod contract).
-		pod.Status = podcontract.PendingStatus()
-		annotate(pod, c.ID)
-	default:
-		pod.Status = podcontract.PendingStatus()
-		if t.waiting != "" {
-			pod.Status.Reason, pod.Status.Message = podcontract.ReasonAwaitingClaim, t.waiting
+	status, claimID := p.status(t)
+	pod.Status = status
+	if claimID != "" {
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
 		}
+		pod.Annotations[podcontract.AnnotationClaimID] = claimID
 	}
 	return pod
 }
 
-func annotate(pod *corev1.Pod, claimID string) {
-	if pod.Annotations == nil {
-		pod.Annotations = map[string]string{}
+// status is what the table gives the Pod now: its status, and its claim id if it has
+// one.
+func (p *Provider) status(t tracked) (status corev1.PodStatus, claimID string) {
+	c, held := p.table.Get(podcontract.Key(t.pod))
+	held = held && c.PodUID == t.pod.UID
+	switch {
+	case t.end != nil:
+		e := t.end
+		return podcontract.FailedStatus(t.pod, e.binding, e.reason, e.message, e.at), e.binding.ClaimID
+	case held && c.State == claims.Bound && c.Durable:
+		return podcontract.RunningStatus(t.pod, binding(c)), c.ID
+	case held && c.State == claims.Tentative:
+		// The id that the API lacks makes virtual-kubelet call UpdatePod,
+		// which returns the stranded claim (Pod contract).
+		return podcontract.PendingStatus(), c.ID
 	}
-	pod.Annotations[podcontract.AnnotationClaimID] = claimID
+	status = podcontract.PendingStatus()
+	if t.waiting != "" {
+		status.Reason, status.Message = podcontract.ReasonAwaitingClaim, t.waiting
+	}
+	return status, ""
 }
 
 func binding(c claims.Claim) podcontract.Binding {

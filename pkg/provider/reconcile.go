@@ -32,8 +32,11 @@ func (p *Provider) reconcile(ctx context.Context) {
 			klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
 		case cached.UID != t.pod.UID:
 			p.serveSuccessor(ctx, cached)
-		case !published(cached, p.view(t)):
-			p.touch(podcontract.Key(t.pod))
+		default:
+			status, claimID := p.status(t)
+			if !published(cached, status, claimID) {
+				p.touch(podcontract.Key(t.pod))
+			}
 		}
 	}
 }
@@ -71,13 +74,13 @@ func (p *Provider) serveSuccessor(ctx context.Context, pod *corev1.Pod) {
 
 // published reports whether the API shows what this provider says of the Pod.
 // Conditions and fields that others own are not compared.
-func published(api, ours *corev1.Pod) bool {
+func published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
 	if !says(ours) {
 		return true
 	}
-	return api.Status.Phase == ours.Status.Phase &&
-		api.Status.Reason == ours.Status.Reason &&
-		api.Status.PodIP == ours.Status.PodIP &&
-		api.Annotations[podcontract.AnnotationClaimID] == ours.Annotations[podcontract.AnnotationClaimID] &&
-		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.Status.ContainerStatuses)
+	return api.Status.Phase == ours.Phase &&
+		api.Status.Reason == ours.Reason &&
+		api.Status.PodIP == ours.PodIP &&
+		(claimID == "" || api.Annotations[podcontract.AnnotationClaimID] == claimID) &&
+		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.ContainerStatuses)
 }

@@ -48,6 +48,9 @@ func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
 // copy. Before the cache has synced, a Pod that is not listed may still exist.
 func (p *PodInformer) Lister() corev1listers.PodLister { return copyingLister{p.informer.Lister()} }
 
+// SharedLister reads the watched Pods themselves. Who uses it must not change them.
+func (p *PodInformer) SharedLister() corev1listers.PodLister { return p.informer.Lister() }
+
 // HasSynced reports whether the cache has seen all of the node's Pods.
 func (p *PodInformer) HasSynced() bool { return p.informer.Informer().HasSynced() }
 
