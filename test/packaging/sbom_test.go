@@ -36,6 +36,9 @@ func TestSBOM(t *testing.T) {
 	}
 	want, got := map[string]string{"std": info.GoVersion}, map[string]string{}
 	for _, module := range info.Deps {
+		if module.Replace != nil {
+			module = module.Replace
+		}
 		want[module.Path] = module.Version
 	}
 	for _, c := range sbom.Components {
