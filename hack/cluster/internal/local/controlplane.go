@@ -12,6 +12,13 @@ import (
 	"strconv"
 )
 
+// By default the scheduler binds 50 Pods a second and the controllers delete 20, for
+// the good of an API server that others share. Here it would be all that a burst shows.
+const (
+	unlimited      = "--kube-api-qps=5000"
+	unlimitedBurst = "--kube-api-burst=5000"
+)
+
 func apiServerURL(own netip.Addr) string {
 	return "https://" + netip.AddrPortFrom(own, apiServerPort).String()
 }
@@ -76,6 +83,7 @@ func controllerManager(p paths, binary string, own netip.Addr, clients tlsClient
 			"--service-account-private-key-file=" + p.key(serviceAccountKey),
 			"--cluster-signing-cert-file=" + p.cert(clusterCA),
 			"--cluster-signing-key-file=" + p.key(clusterCA),
+			unlimited, unlimitedBurst,
 		},
 		healthy: func(ctx context.Context) error {
 			return get(ctx, clients.admin, fmt.Sprintf("https://%s:10257/healthz", own))
@@ -94,6 +102,7 @@ func scheduler(p paths, binary string, own netip.Addr, clients tlsClients) compo
 			"--tls-cert-file=" + p.cert(controlPlaneCert),
 			"--tls-private-key-file=" + p.key(controlPlaneCert),
 			"--leader-elect=false",
+			unlimited, unlimitedBurst,
 		},
 		healthy: func(ctx context.Context) error {
 			return get(ctx, clients.admin, fmt.Sprintf("https://%s:10259/healthz", own))
