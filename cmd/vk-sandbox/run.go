@@ -74,7 +74,8 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 
 	node := watch.metrics.Sandboxd(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
-	ownNode := virtualnode.NewNodeInformer(kube.heartbeat, o.nodeName)
+	// Not the heartbeat client: its time-out would end the watch.
+	ownNode := virtualnode.NewNodeInformer(kube.pods, o.nodeName)
 	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
 	defer stopEvents()
 	lifecycle, err := provider.New(provider.Config{

@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -95,7 +94,7 @@ func TestB14LargeObjects(t *testing.T) {
 		Sandboxd: func() claimstatus.Reachability {
 			return claimstatus.Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
 		},
-		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(), Nodes: shared.client.CoreV1().Nodes(),
+		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(), Nodes: oneNode{node},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +102,7 @@ func TestB14LargeObjects(t *testing.T) {
 	listed, err := inventory.NewPublisher(inventory.Config{
 		// The interval bounds a cycle too.
 		NodeName: name, Interval: 30 * time.Second, AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
-		Client: shared.objects.SandboxV1beta1().NodeInventories(), Nodes: shared.client.CoreV1().Nodes(),
+		Client: shared.objects.SandboxV1beta1().NodeInventories(), Nodes: oneNode{node},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func TestB14LargeObjects(t *testing.T) {
 			return errors.New("it has no status yet")
 		}
 		shown, left := len(got.Status.Claims), int(*got.Status.TruncatedCount)
-		if left == 0 || shown+left != sandboxes || got.Status.Counts.Bound != sandboxes || got.OwnerReferences[0].UID != node {
+		if left == 0 || shown+left != sandboxes || got.Status.Counts.Bound != sandboxes || got.OwnerReferences[0].UID != node.UID {
 			t.Errorf("%d shown, %d left out, counts %+v, owners %v", shown, left, got.Status.Counts, got.OwnerReferences)
 		}
 		logSize(t, got, shown)
@@ -155,7 +154,7 @@ func TestB14LargeObjects(t *testing.T) {
 }
 
 // largeNodeObject makes a Node that nothing runs, for the time of the test.
-func largeNodeObject(t *testing.T, name string) types.UID {
+func largeNodeObject(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	nodes := shared.client.CoreV1().Nodes()
 	node, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{Unschedulable: true}}, metav1.CreateOptions{})
@@ -167,8 +166,13 @@ func largeNodeObject(t *testing.T, name string) types.UID {
 			t.Error(err)
 		}
 	})
-	return node.UID
+	return node
 }
+
+// oneNode is all that a publisher looks up.
+type oneNode struct{ node *corev1.Node }
+
+func (o oneNode) Get(string) (*corev1.Node, error) { return o.node, nil }
 
 func logSize(t *testing.T, object any, shown int) {
 	t.Helper()
