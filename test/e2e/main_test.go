@@ -166,6 +166,8 @@ func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) err
 		"--set=inventory.publish=true", "--set=inventory.interval=5s",
 		// What is logged at most is what the search for tokens has to look at.
 		"--set=log.level=debug",
+		// Two dozen rollouts, each of them of all hosts, are what takes the time here.
+		"--set-string=updateStrategy.rollingUpdate.maxUnavailable=100%", "--set=readinessProbe.periodSeconds=1",
 	}
 	_, err := s.helm(ctx, append(args, more...)...)
 	return err
