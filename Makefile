@@ -54,8 +54,14 @@ generate: ## Generate code and CRDs from pkg/apis, docs/metrics.md and docs/conf
 
 ##@ Test
 
+# The unit tests are what takes the processor, the others wait most of the time.
 .PHONY: test
-test: test-unit test-crash test-chart test-packaging test-e2e ## Run all tests: unit, crash, chart, packaging and end-to-end
+test: ## Run all tests: unit, and beside them crash, chart, packaging and end-to-end, in turn
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-unit test-in-turn
+
+.PHONY: test-in-turn
+test-in-turn:
+	@for part in crash chart packaging e2e; do $(MAKE) --no-print-directory "test-$${part}"; done
 
 .PHONY: test-unit
 test-unit: ## Run the tests of every module with the race detector, but for those below
