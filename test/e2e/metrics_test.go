@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
@@ -53,8 +51,7 @@ func TestMetricsUnderLoad(t *testing.T) {
 	}
 	tokens := f.tokens(names...)
 	for _, name := range names {
-		f.deleteSandbox(name)
-		f.deletePod(name, metav1.DeleteOptions{})
+		f.deleteSandbox(name) // and the garbage collector deletes its Pod
 	}
 	for _, name := range names {
 		f.waitGone(name)
