@@ -190,9 +190,12 @@ func (r *reader) drain() {
 		}
 		return err
 	})
-	r.running()
-	if now := r.vms(r.t); len(now) != len(vms)+1 || !slices.Equal(now[:len(vms)], vms) {
-		r.t.Errorf("the microVMs were\n%+v\nand are\n%+v; want one more, and each as before", vms, now)
+	after, want := r.running(), len(vms)+1
+	if slices.ContainsFunc(vms, func(v vm) bool { return v.alive() && v.host+"-sandboxd" == after.node }) {
+		want-- // The Sandbox was on that host before, and its microVM there waited for it.
+	}
+	if now := r.vms(r.t); len(now) != want || !slices.Equal(now[:len(vms)], vms) {
+		r.t.Errorf("the microVMs were\n%+v\nand are\n%+v; want %d, and each as before", vms, now, want)
 	}
 	r.play(operations, section, 4)
 }
