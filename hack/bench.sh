@@ -10,6 +10,7 @@
 #   BENCH_ROUNDS=3       rounds, of which the table has the medians
 #   BENCH_DAEMONS=100    daemons that start in the same second
 #   BENCH_REST=60s       how long the daemon is watched at rest
+#   BENCH_ONLY=LIST      what is measured, of: bursts,budget,loaded,growth,fleet,table
 #   BENCH_OUT=FILE       the JSON file, bin/bench.json by default
 #   BENCH_LOGS=FOLDER    keeps the logs of both subjects
 
@@ -51,5 +52,5 @@ fi
 bin/bench \
   --daemon=bin/vk-sandbox --kwok=bin/kwok --kwok-stages="${kwok}/kustomize/stage" \
   --pods="${BENCH_PODS:-1000}" --rounds="${BENCH_ROUNDS:-3}" \
-  --daemons="${BENCH_DAEMONS:-100}" --rest="${BENCH_REST:-60s}" \
+  --daemons="${BENCH_DAEMONS:-100}" --rest="${BENCH_REST:-60s}" --only="${BENCH_ONLY:-}" \
   --out="${BENCH_OUT:-bin/bench.json}" --logs="${BENCH_LOGS:-}"

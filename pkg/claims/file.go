@@ -4,7 +4,6 @@
 package claims
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,11 +176,10 @@ func encodeMember(name string, value json.RawMessage) (json.RawMessage, error) {
 	return slices.Concat(quoted, json.RawMessage(":"), value), nil
 }
 
-// encodeTable renders the file, in a fixed order, from what is encoded already:
-// the members of the claims field, the releasing list, and further members. An
-// encoder would read and check every row again for each change of one.
+// encodeTable renders the file from what is encoded already, as it is ordered: the
+// members of the claims field, the releasing list, and further members. An encoder
+// would read and check every row again for each change of one.
 func encodeTable(claims, releasing, extra []json.RawMessage) []byte {
-	slices.SortFunc(claims, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 	size := len(`{"claims":{},"releasing":[]}`)
 	for _, parts := range [][]json.RawMessage{claims, releasing, extra} {
 		for _, part := range parts {

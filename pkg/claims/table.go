@@ -4,6 +4,7 @@
 package claims
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ type Table struct {
 
 	// mu guards all that follows. It is never held while the disk works.
 	mu        sync.Mutex
-	claims    map[string]entry  // by pod key
+	claims    keyed
 	releasing map[string]entry  // by claim id
 	extra     []json.RawMessage // members of the file that this build does not know
 	rev       uint64            // of the newest change
@@ -86,7 +87,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, claims: map[string]entry{}, releasing: map[string]entry{},
+		path: path, fs: fsys, claims: keyed{entries: map[string]entry{}}, releasing: map[string]entry{},
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -96,13 +97,16 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 		t.extra = append(t.extra, member)
 	}
-	for key, row := range c.claims {
+	for _, key := range slices.Sorted(maps.Keys(c.claims)) {
+		row := c.claims[key]
 		if row.ClaimedAt.IsZero() {
 			row.ClaimedAt = now.UTC().Truncate(time.Second)
 		}
-		if t.claims[key], err = newEntry(Claim{Key: key, Row: row, State: Quarantined}); err != nil {
+		e, err := newEntry(Claim{Key: key, Row: row, State: Quarantined})
+		if err != nil {
 			return nil, err
 		}
+		t.claims.set(e)
 	}
 	for _, r := range c.releasing {
 		if t.releasing[r.ID], err = newEntry(r); err != nil {
@@ -119,7 +123,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 func (t *Table) Get(key string) (Claim, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, ok := t.claims[key]
+	e, ok := t.claims.get(key)
 	return t.read(e), ok
 }
 
@@ -134,33 +138,46 @@ func (t *Table) read(e entry) Claim {
 func (t *Table) List() []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sorted(t.claims)
+	out := make([]Claim, 0, len(t.claims.keys))
+	for e := range t.claims.all() {
+		out = append(out, t.read(e))
+	}
+	return out
+}
+
+// Select returns the claims that List would, but only those that are wanted. wanted
+// must not use the table.
+func (t *Table) Select(wanted func(Claim) bool) []Claim {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Claim
+	for e := range t.claims.all() {
+		if c := t.read(e); wanted(c) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // Releasing returns the claims withdrawn from their keys, ordered by key.
 func (t *Table) Releasing() []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sorted(t.releasing)
-}
-
-func (t *Table) sorted(m map[string]entry) []Claim {
-	out := make([]Claim, 0, len(m))
-	for _, e := range m {
+	out := make([]Claim, 0, len(t.releasing))
+	for _, e := range t.releasing {
 		out = append(out, t.read(e))
 	}
 	slices.SortFunc(out, func(a, b Claim) int {
-		return strings.Compare(a.Key+"\x00"+a.ID, b.Key+"\x00"+b.ID)
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.ID, b.ID))
 	})
 	return out
 }
 
-// snapshot gathers what the file should say, the claims in no order. The caller
-// holds mu.
+// snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot() (claims, releasing []json.RawMessage) {
-	claims = make([]json.RawMessage, 0, len(t.claims))
+	claims = make([]json.RawMessage, 0, len(t.claims.keys))
 	byID := maps.Clone(t.releasing)
-	for _, e := range t.claims {
+	for e := range t.claims.all() {
 		if e.stranded {
 			byID[e.ID] = e
 		} else {

@@ -17,7 +17,7 @@ import (
 // be given back must not be adopted after a restart.
 func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	err := t.change(func() error {
-		held, taken := t.claims[key]
+		held, taken := t.claims.get(key)
 		switch {
 		case displaced == nil && taken:
 			return fmt.Errorf("claim for %s: sandbox %s is in the way", key, held.ID)
@@ -33,7 +33,7 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, ok := t.claims[key]
+	e, ok := t.claims.get(key)
 	switch {
 	case !ok || e.ID != row.ID:
 		return err
@@ -41,12 +41,12 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 		raw, encodeErr := encodeRow(row, key)
 		if encodeErr == nil {
 			e.raw, e.stranded = raw, true
-			t.claims[key] = e
+			t.claims.set(e)
 		}
 		return errors.Join(err, encodeErr)
 	default:
 		e.State = Bound
-		t.claims[key] = e
+		t.claims.set(e)
 		t.signal()
 		return nil
 	}
@@ -88,18 +88,18 @@ func (t *Table) Vouch(listed []Seen) error {
 	}
 	t.mu.Lock()
 	moved := map[string]Claim{}
-	for key, e := range t.claims {
+	for e := range t.claims.all() {
 		deadline, ok := deadlines[e.ID]
 		if !ok || e.State == Tentative {
 			continue
 		}
 		if e.State == Quarantined {
 			e.State = vouchedState(e.Row)
-			t.claims[key] = e
+			t.claims.set(e)
 			t.signal()
 		}
 		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {
-			moved[key] = e.Claim
+			moved[e.Key] = e.Claim
 		}
 	}
 	t.mu.Unlock()
@@ -108,7 +108,7 @@ func (t *Table) Vouch(listed []Seen) error {
 	}
 	return t.change(func() error {
 		for key, c := range moved {
-			if e, ok := t.claims[key]; ok && e.ID == c.ID {
+			if e, ok := t.claims.get(key); ok && e.ID == c.ID {
 				e.Deadline = deadlines[c.ID]
 				if err := t.put(e.Claim); err != nil {
 					return err
@@ -131,7 +131,7 @@ func vouchedState(r Row) State {
 // releasing list. On error it has moved in memory and the file has not.
 func (t *Table) Withdraw(key, id string) error {
 	return t.change(func() error {
-		e, ok := t.claims[key]
+		e, ok := t.claims.get(key)
 		if !ok || e.ID != id {
 			return ErrNotFound
 		}
@@ -143,8 +143,8 @@ func (t *Table) Withdraw(key, id string) error {
 // list. Callers have seen the node confirm that the sandbox is gone.
 func (t *Table) Forget(key, id string) error {
 	return t.change(func() error {
-		if e, ok := t.claims[key]; ok && e.ID == id {
-			delete(t.claims, key)
+		if e, ok := t.claims.get(key); ok && e.ID == id {
+			t.claims.remove(key)
 			return nil
 		}
 		if _, ok := t.releasing[id]; ok {
@@ -158,7 +158,7 @@ func (t *Table) Forget(key, id string) error {
 // update changes one claim under its key.
 func (t *Table) update(key, id string, apply func(*Claim)) error {
 	return t.change(func() error {
-		e, ok := t.claims[key]
+		e, ok := t.claims.get(key)
 		if !ok || e.ID != id {
 			return ErrNotFound
 		}
@@ -176,10 +176,10 @@ func (t *Table) put(c Claim) error {
 	}
 	t.rev++
 	e.rev = t.rev
-	if old, ok := t.claims[c.Key]; ok && old.ID == c.ID && old.PodUID == c.PodUID {
+	if old, ok := t.claims.get(c.Key); ok && old.ID == c.ID && old.PodUID == c.PodUID {
 		e.rev = old.rev
 	}
-	t.claims[c.Key] = e
+	t.claims.set(e)
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (t *Table) withdraw(c Claim) error {
 	}
 	t.rev++
 	e.rev = t.rev
-	delete(t.claims, c.Key)
+	t.claims.remove(c.Key)
 	t.releasing[c.ID] = e
 	return nil
 }

@@ -4,6 +4,8 @@
 package claimstatus
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
@@ -31,6 +33,15 @@ type document struct {
 type statusDocument struct {
 	api.NodeClaimStatusStatus
 	Claims []api.NodeClaim `json:"claims"`
+}
+
+// digest stands for what a status says, but for the times that do not count.
+type digest [sha256.Size]byte
+
+func (s statusDocument) digest() (digest, error) {
+	s.LastPublishedTime, s.LastVerifiedTime = nil, nil
+	content, err := json.Marshal(s)
+	return sha256.Sum256(content), err
 }
 
 // newDocument returns the object with as many of the status's claims, from the

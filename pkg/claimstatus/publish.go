@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,7 +43,11 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	if err != nil {
 		return nil, nodeobject.Failed("build the claim status", err, "")
 	}
-	if !p.record.changed(d.Status) {
+	content, err := d.Status.digest()
+	if err != nil {
+		return nil, nodeobject.Failed("build the claim status", err, "")
+	}
+	if !p.record.changed(content) {
 		return nil, nil
 	}
 	node, err := nodeobject.ReadNode(p.config.Nodes, p.config.NodeName)
@@ -64,7 +67,7 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 		return nil, err
 	}
 	done := &publication{rows: len(d.Status.Claims), truncated: *d.Status.TruncatedCount, repaired: p.record.stale}
-	p.record.published(d.Status)
+	p.record.published(content, d.Status.Conditions)
 	return done, nil
 }
 
@@ -122,12 +125,4 @@ func ownedBy(object *api.NodeClaimStatus, uid types.UID) bool {
 		}
 	}
 	return false
-}
-
-// same reports whether nothing has changed but the times that do not count.
-func same(a, b statusDocument) bool {
-	for _, s := range []*statusDocument{&a, &b} {
-		s.LastPublishedTime, s.LastVerifiedTime = nil, nil
-	}
-	return equality.Semantic.DeepEqual(a, b)
 }

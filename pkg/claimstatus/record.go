@@ -17,8 +17,8 @@ type record struct {
 	recalled bool
 	// conditions are those that were published last.
 	conditions []metav1.Condition
-	// last is what was published last; nil before the first time.
-	last *statusDocument
+	// last is the digest of what was published last; nil before the first time.
+	last *digest
 	// stored is the object as the API server had it when it last spoke of it;
 	// nil when there is none, as far as is known.
 	stored *api.NodeClaimStatus
@@ -33,14 +33,14 @@ type sight struct {
 	gone   bool
 }
 
-// changed reports whether the status is to be published.
-func (r *record) changed(status statusDocument) bool {
-	return r.stale || r.last == nil || !same(*r.last, status)
+// changed reports whether a status with that digest is to be published.
+func (r *record) changed(content digest) bool {
+	return r.stale || r.last == nil || *r.last != content
 }
 
 // published notes what was published.
-func (r *record) published(status statusDocument) {
-	r.last, r.conditions, r.stale = &status, status.Conditions, false
+func (r *record) published(content digest, conditions []metav1.Condition) {
+	r.last, r.conditions, r.stale = &content, conditions, false
 }
 
 // observe compares the object with what the API server answered to the last

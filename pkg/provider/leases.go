@@ -17,12 +17,10 @@ import (
 // ends its Pod; a node that cannot be listed defers (architecture, "Leases").
 // The clock alone decides nothing.
 func (p *Provider) watchLeases(ctx context.Context) {
-	var expired []claims.Claim
-	for _, c := range p.table.List() {
-		if (c.State == claims.Bound || c.State == claims.Preserved) && c.Expired(time.Now()) && !p.over(c) {
-			expired = append(expired, c)
-		}
-	}
+	now := time.Now()
+	expired := p.table.Select(func(c claims.Claim) bool {
+		return (c.State == claims.Bound || c.State == claims.Preserved) && c.Expired(now) && !p.over(c)
+	})
 	if len(expired) == 0 {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 // tracked is a Pod that this provider serves, or will once the node vouches
 // for its claim.
 type tracked struct {
+	// pod is shared with the cache or with virtual-kubelet, and not changed.
 	pod *corev1.Pod
 	// end is set once the Pod's sandbox is confirmed gone; the Pod is over.
 	end *ending
@@ -56,8 +57,18 @@ func (s *podSet) track(pod *corev1.Pod) {
 	if t.pod == nil || t.pod.UID != pod.UID {
 		t = tracked{}
 	}
-	t.pod, t.waiting = pod.DeepCopy(), ""
+	t.pod, t.waiting = pod, ""
 	s.pods[podcontract.Key(pod)] = t
+}
+
+// share makes the cache's object of a Pod the one that is remembered, in place of
+// an older one of the same Pod, so that it is in memory once.
+func (s *podSet) share(cached *corev1.Pod) {
+	s.update(podcontract.Key(cached), func(t *tracked) {
+		if t.pod.UID == cached.UID {
+			t.pod = cached
+		}
+	})
 }
 
 func (s *podSet) end(key string, e ending) {

@@ -5,6 +5,7 @@ package provider
 
 import (
 	"context"
+	"maps"
 
 	"github.com/virtual-kubelet/virtual-kubelet/errdefs"
 	corev1 "k8s.io/api/core/v1"
@@ -47,20 +48,21 @@ func (p *Provider) GetPods(context.Context) ([]*corev1.Pod, error) {
 }
 
 // view is the Pod as this provider publishes it: the newest object, the status
-// that the table gives it now, and the claim id.
+// that the table gives it now, and the claim id. What it refers to is shared.
 func (p *Provider) view(t tracked) *corev1.Pod {
-	pod := t.pod.DeepCopy()
+	pod := *t.pod
 	// The library would delete the Pod in the API if it saw this set.
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, nil
 	status, claimID := p.status(t)
 	pod.Status = status
-	if claimID != "" {
+	if claimID != "" && pod.Annotations[podcontract.AnnotationClaimID] != claimID {
+		pod.Annotations = maps.Clone(pod.Annotations)
 		if pod.Annotations == nil {
 			pod.Annotations = map[string]string{}
 		}
 		pod.Annotations[podcontract.AnnotationClaimID] = claimID
 	}
-	return pod
+	return &pod
 }
 
 // status is what the table gives the Pod now: its status, and its claim id if it has

@@ -31,11 +31,11 @@ func (p *Provider) recheckOwners(ctx context.Context) {
 	if !p.podsSynced() {
 		return
 	}
-	for _, c := range p.table.List() {
+	for _, c := range p.table.Select(p.podless) {
 		if ctx.Err() != nil {
 			return
 		}
-		if p.podless(c) && p.rechecks.due(c, time.Now()) {
+		if p.rechecks.due(c, time.Now()) {
 			p.recheckOwner(ctx, c)
 		}
 	}

@@ -33,6 +33,7 @@ func (p *Provider) reconcile(ctx context.Context) {
 		case cached.UID != t.pod.UID:
 			p.serveSuccessor(ctx, cached)
 		default:
+			p.pods.share(cached)
 			status, claimID := p.status(t)
 			if !published(cached, status, claimID) {
 				p.touch(podcontract.Key(t.pod))

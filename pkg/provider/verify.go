@@ -43,13 +43,7 @@ func (p *Provider) verify(ctx context.Context) {
 // quarantined is the claims that wait for the node's word, without those whose
 // Pod is over already.
 func (p *Provider) quarantined() []claims.Claim {
-	var out []claims.Claim
-	for _, c := range p.table.List() {
-		if c.State == claims.Quarantined && !p.over(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return p.table.Select(func(c claims.Claim) bool { return c.State == claims.Quarantined && !p.over(c) })
 }
 
 // serveWaiting serves the tracked Pods that have no claim that counts.

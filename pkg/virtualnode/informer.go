@@ -6,6 +6,7 @@ package virtualnode
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -35,17 +36,16 @@ func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodeName).String()
 		}),
-		// Managed fields are as large as the rest, and each status write moves
-		// their times, which the library would take for a change of the Pod.
-		informers.WithTransform(stripManagedFields),
+		informers.WithTransform(stripPod),
 	)
 	p := &PodInformer{factory: factory, informer: factory.Core().V1().Pods()}
 	p.informer.Informer() // made known to the factory, so that it is started
 	return p
 }
 
-// Lister lists the node's Pods from the cache. Every Pod is the caller's own
-// copy. Before the cache has synced, a Pod that is not listed may still exist.
+// Lister lists the node's Pods from the cache, for the pod controller: the fields
+// of each Pod itself may be written to, but nothing that they refer to. Before the
+// cache has synced, a Pod that is not listed may still exist.
 func (p *PodInformer) Lister() corev1listers.PodLister { return copyingLister{p.informer.Lister()} }
 
 // SharedLister reads the watched Pods themselves. Who uses it must not change them.
@@ -60,9 +60,24 @@ func (p *PodInformer) Informer() cache.SharedIndexInformer { return p.informer.I
 
 var _ corev1informers.PodInformer = (*PodInformer)(nil)
 
+// stripManagedFields drops what is as large as the rest, and what each status write
+// changes, so that the library would take it for a change of the Pod.
 func stripManagedFields(object any) (any, error) {
 	if accessor, err := meta.Accessor(object); err == nil {
 		accessor.SetManagedFields(nil)
 	}
 	return object, nil
+}
+
+// stripPod also drops what neither the daemon nor the library reads of a Pod's spec:
+// most of it. A host keeps thousands of Pods in memory, and each more than once.
+func stripPod(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy}
+		for _, c := range pod.Spec.Containers {
+			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+		}
+		pod.Spec = spec
+	}
+	return stripManagedFields(object)
 }

@@ -9,10 +9,12 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 )
 
-// copyingLister hands out copies. With SkipDownwardAPIResolution the library
-// passes the lister's Pod on as it is, and on a provider error writes phase,
-// reason and an empty resource version into it. On the cache's own object that
-// would be a data race, and would make the next comparison with the cache lie.
+// copyingLister hands out Pods that are copied no deeper than their own fields.
+// With SkipDownwardAPIResolution the library passes the lister's Pod on as it is,
+// and on a provider error writes phase, reason and an empty resource version into
+// it. In the cache's own object that would be a data race, and would make the next
+// comparison with the cache lie. Deeper it does not write, and keeps the Pod for as
+// long as it lives.
 type copyingLister struct{ inner corev1listers.PodLister }
 
 func (l copyingLister) List(s labels.Selector) ([]*corev1.Pod, error) {
@@ -36,13 +38,18 @@ func (l copyingNamespaceLister) Get(name string) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pod.DeepCopy(), nil
+	return copyPod(pod), nil
 }
 
 func copyPods(pods []*corev1.Pod, err error) ([]*corev1.Pod, error) {
 	copies := make([]*corev1.Pod, len(pods))
 	for i, pod := range pods {
-		copies[i] = pod.DeepCopy()
+		copies[i] = copyPod(pod)
 	}
 	return copies, err
+}
+
+func copyPod(pod *corev1.Pod) *corev1.Pod {
+	c := *pod
+	return &c
 }

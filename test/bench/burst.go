@@ -13,7 +13,8 @@ import (
 
 // burst is what a number of Pods that come at once took.
 type burst struct {
-	// all is from the first create request to the last Pod seen Running.
+	// all is from the first create request, or the moment when the subject was let
+	// at them, to the last Pod seen Running.
 	all float64
 	// latencies are from bound to Running, in the order of binding.
 	latencies []float64
@@ -22,24 +23,43 @@ type burst struct {
 	deleted float64
 }
 
-// runBurst makes so many Pods on the subject's node, and ends them. Between, it
-// does what the caller wants with them, if anything.
-func runBurst(ctx context.Context, s subject, pods int, between func(context.Context) error) (b burst, err error) {
-	c := s.in()
+// arrival is how the Pods of a burst come.
+type arrival struct {
+	pods int
+	// waiting is how many of them may not be Running yet before another is made;
+	// zero for any number.
+	waiting int
+	// serve starts the subject once all are bound; nil where it runs already.
+	serve func(context.Context) error
+}
+
+// runBurst makes Pods on the subject's node, and ends them. Between, it does what
+// the caller wants with them, if anything.
+func runBurst(ctx context.Context, s subject, a arrival, between func(context.Context) error) (b burst, err error) {
+	c, pods := s.in(), a.pods
 	say("%s: %d Pods", s.name(), pods)
 	owners, err := c.createOwners(ctx, pods)
 	if err != nil {
 		return b, fmt.Errorf("create the owners: %w", err)
 	}
-	watch, err := c.observe(ctx)
+	watch, err := c.observe(ctx, a.waiting)
 	if err != nil {
 		return b, err
 	}
 	defer watch.stop()
 
 	begun := time.Now()
-	if err := c.createPods(ctx, owners, s.node()); err != nil {
+	if err := c.createPods(ctx, owners, s.node(), watch.admit); err != nil {
 		return b, fmt.Errorf("create the Pods: %w", err)
+	}
+	if a.serve != nil {
+		if err := watch.waitBound(ctx, pods); err != nil {
+			return b, err
+		}
+		begun = time.Now()
+		if err := a.serve(ctx); err != nil {
+			return b, err
+		}
 	}
 	end, err := watch.waitRunning(ctx, pods)
 	if err != nil {
@@ -77,11 +97,11 @@ func measureBursts(ctx context.Context, o *options, r *report, s subject, peer b
 		figure = r.other
 	}
 	return with(ctx, s, func() error {
-		large, err := runBurst(ctx, s, o.pods, nil)
+		large, err := runBurst(ctx, s, arrival{pods: o.pods}, nil)
 		if err != nil {
 			return err
 		}
-		small, err := runBurst(ctx, s, o.few(), nil)
+		small, err := runBurst(ctx, s, arrival{pods: o.few()}, nil)
 		if err != nil {
 			return err
 		}
@@ -95,15 +115,26 @@ func measureBursts(ctx context.Context, o *options, r *report, s subject, peer b
 	})
 }
 
-// measureBudget takes a burst at default flags.
+// measureBudget takes bursts at default flags: one as the scheduler places it, and
+// one that is bound before the daemon starts, so that nothing but the daemon is
+// waited for.
 func measureBudget(ctx context.Context, o *options, c *cluster, r *report) error {
 	d := newDaemon(o, c)
 	return with(ctx, d, func() error {
-		b, err := runBurst(ctx, d, o.pods, nil)
-		if err == nil {
-			r.ours(rowBudget(o.pods), b.all)
+		placed, err := runBurst(ctx, d, arrival{pods: o.pods}, nil)
+		if err != nil {
+			return err
 		}
-		return err
+		r.ours(rowBudget(o.pods), placed.all)
+		if err := d.process.stop(); err != nil {
+			return err
+		}
+		bound, err := runBurst(ctx, d, arrival{pods: o.pods, serve: d.launch}, nil)
+		if err != nil {
+			return err
+		}
+		r.ours(rowBudgetBound(o.pods), bound.all)
+		return nil
 	})
 }
 

@@ -24,7 +24,7 @@ const fleetSettles = 5 * time.Second
 
 // measureFleet starts many daemons in the same second against an API server
 // that counts.
-func measureFleet(ctx context.Context, o *options, r *report) (err error) {
+func measureFleet(ctx context.Context, o *options, _ *cluster, r *report) (err error) {
 	say("%d daemons in one second", o.daemons)
 	dir, err := os.MkdirTemp("", "vk-sandbox-fleet-")
 	if err != nil {

@@ -20,7 +20,7 @@ const settleTime = 15 * time.Second
 func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error {
 	d := newDaemon(o, c, append(fastClient(), "--publish-inventory")...)
 	return with(ctx, d, func() error {
-		_, err := runBurst(ctx, d, o.many(), func(ctx context.Context) error {
+		_, err := runBurst(ctx, d, arrival{pods: o.many()}, func(ctx context.Context) error {
 			restarted := time.Now()
 			if err := measureRestart(ctx, o, d, r); err != nil {
 				return err

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,6 +23,7 @@ type options struct {
 	rounds  int
 	daemons int
 	rest    time.Duration
+	only    []string
 
 	daemon     string
 	kwok       string
@@ -47,6 +50,9 @@ func run(ctx context.Context, args []string) error {
 	if err := measureAll(ctx, o, r); err != nil {
 		return err
 	}
+	if len(o.only) > 0 {
+		r.omitUnmeasured()
+	}
 	if err := r.complete(); err != nil {
 		return err
 	}
@@ -63,6 +69,7 @@ func parse(args []string) (*options, error) {
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; each has every measurement once")
 	fs.IntVar(&o.daemons, "daemons", 100, "daemons that start in the same second")
 	fs.DurationVar(&o.rest, "rest", time.Minute, "how long the daemon is watched at rest")
+	fs.StringSliceVar(&o.only, "only", nil, "what is measured, all by default: "+strings.Join(measurementNames(), ", "))
 	fs.StringVar(&o.daemon, "daemon", "bin/vk-sandbox", "the daemon's program, stripped")
 	fs.StringVar(&o.kwok, "kwok", "bin/kwok", "KWOK's program")
 	fs.StringVar(&o.kwokStages, "kwok-stages", "", "kustomize/stage of KWOK's module")
@@ -73,6 +80,11 @@ func parse(args []string) (*options, error) {
 	}
 	if fs.NArg() > 0 || o.pods < 10 || o.rounds < 1 || o.daemons < 1 || o.rest <= 0 {
 		return nil, errors.New("want no arguments but flags, at least 10 Pods, and every other number above zero")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(measurementNames(), name) {
+			return nil, fmt.Errorf("--only: there is no measurement %q; they are %s", name, strings.Join(measurementNames(), ", "))
+		}
 	}
 	return o, nil
 }

@@ -52,9 +52,12 @@ func (c *cluster) createOwners(ctx context.Context, n int) ([]*unstructured.Unst
 }
 
 // createPods makes the Pods that a controller would make for the owners, for
-// the scheduler to place on the node.
-func (c *cluster) createPods(ctx context.Context, owners []*unstructured.Unstructured, node string) error {
+// the scheduler to place on the node, each when it is admitted.
+func (c *cluster) createPods(ctx context.Context, owners []*unstructured.Unstructured, node string, admit func(context.Context) error) error {
 	return each(ctx, len(owners), func(ctx context.Context, i int) error {
+		if err := admit(ctx); err != nil {
+			return err
+		}
 		_, err := c.client.CoreV1().Pods(benchName).Create(ctx, newPod(owners[i], node), metav1.CreateOptions{})
 		return err
 	})

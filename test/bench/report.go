@@ -10,18 +10,24 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
 // report gathers the figures, row by row.
 type report struct {
-	rounds int
-	rows   []*row
-	begun  time.Time
+	round int // from 0
+	rows  []*row
+	begun time.Time
 }
 
 func newReport(o *options) *report {
-	return &report{rounds: o.rounds, rows: rows(o), begun: time.Now()}
+	return &report{rows: rows(o), begun: time.Now()}
+}
+
+// omitUnmeasured leaves out the rows that nothing was measured for.
+func (r *report) omitUnmeasured() {
+	r.rows = slices.DeleteFunc(r.rows, func(w *row) bool { return len(w.ours) == 0 && len(w.others) == 0 })
 }
 
 // row finds the line of a name, which is one of the constants.

@@ -36,6 +36,9 @@ func rowMiddle(n int) string  { return fmt.Sprintf("%d Pods: bound→Running p50
 func rowSlow(n int) string    { return fmt.Sprintf("%d Pods: bound→Running p95", n) }
 func rowDeleted(n int) string { return fmt.Sprintf("%d Pods deleted, owners gone: none left", n) }
 func rowBudget(n int) string  { return fmt.Sprintf("%d Pods at default flags: all Running", n) }
+func rowBudgetBound(n int) string {
+	return fmt.Sprintf("%d Pods bound before the daemon starts, default flags: all Running", n)
+}
 func of(name string, n int) string {
 	return fmt.Sprintf(name, n)
 }
@@ -58,6 +61,7 @@ func rows(o *options) []*row {
 		{what: rowSlow(o.few()), unit: seconds, other: kwok, target: atMost(1)},
 		{what: rowDeleted(o.pods), unit: seconds, other: kwok, target: atMost(1)},
 		{what: rowBudget(o.pods), unit: seconds, target: atMost(budget)},
+		{what: rowBudgetBound(o.pods), unit: seconds, target: atMost(budget)},
 		{what: of(rowRestart, o.many()), unit: seconds, target: atMost(5)},
 		{what: rowRestartWrite, unit: count, target: atMost(0)},
 		{what: of(rowRequests, o.many()), unit: perSecond, target: atMost(0.2)},

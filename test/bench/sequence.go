@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -27,35 +28,63 @@ func measureAll(ctx context.Context, o *options, r *report) (err error) {
 	if err := measureBinary(o, r); err != nil {
 		return err
 	}
-	for round := range o.rounds {
-		say("round %d of %d", round+1, o.rounds)
-		if err := measureRound(ctx, o, c, r, round); err != nil {
-			return fmt.Errorf("round %d: %w", round+1, err)
+	for r.round = range o.rounds {
+		say("round %d of %d", r.round+1, o.rounds)
+		if err := measureRound(ctx, o, c, r); err != nil {
+			return fmt.Errorf("round %d: %w", r.round+1, err)
 		}
 	}
 	return nil
 }
 
-func measureRound(ctx context.Context, o *options, c *cluster, r *report, round int) error {
-	fast := func() error { return measureBursts(ctx, o, r, newDaemon(o, c, fastClient()...), false) }
-	peer := func() error { return measureBursts(ctx, o, r, newKWOK(o, c), true) }
-	turns := []func() error{fast, peer}
-	if round%2 == 1 {
-		turns = []func() error{peer, fast}
+// measurement is a part of a round, which takes some of the rows.
+type measurement struct {
+	name string
+	take func(context.Context, *options, *cluster, *report) error
+}
+
+// measurements are in the order in which a round takes them.
+func measurements() []measurement {
+	return []measurement{
+		{"bursts", measureTurns},
+		{"budget", measureBudget},
+		{"loaded", measureLoaded},
+		{"growth", measureGrowth},
+		{"fleet", measureFleet},
+		{"table", measureTable},
 	}
-	turns = append(turns,
-		func() error { return measureBudget(ctx, o, c, r) },
-		func() error { return measureLoaded(ctx, o, c, r) },
-		func() error { return measureGrowth(ctx, o, c, r) },
-		func() error { return measureFleet(ctx, o, r) },
-		func() error { return measureTable(ctx, o, c, r) },
-	)
-	for _, turn := range turns {
-		if err := turn(); err != nil {
+}
+
+func measurementNames() (names []string) {
+	for _, m := range measurements() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+func measureRound(ctx context.Context, o *options, c *cluster, r *report) error {
+	for _, m := range measurements() {
+		if len(o.only) > 0 && !slices.Contains(o.only, m.name) {
+			continue
+		}
+		if err := m.take(ctx, o, c, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// measureTurns takes the rows that both subjects have, in turns that change over.
+func measureTurns(ctx context.Context, o *options, c *cluster, r *report) error {
+	fast := func() error { return measureBursts(ctx, o, r, newDaemon(o, c, fastClient()...), false) }
+	peer := func() error { return measureBursts(ctx, o, r, newKWOK(o, c), true) }
+	if r.round%2 == 1 {
+		fast, peer = peer, fast
+	}
+	if err := fast(); err != nil {
+		return err
+	}
+	return peer()
 }
 
 // say tells whoever waits what is going on.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,18 +27,22 @@ type observer struct {
 
 	mu      sync.Mutex
 	moments map[string]moments // by name
+	bound   int
 	running int
 	gone    int
 	last    time.Time // of the newest Running, or of the newest end
 	err     error
 	moved   chan struct{}
+	// places are for Pods that are not Running; nil for any number.
+	places *semaphore.Weighted
 }
 
 // moments are when an event showed each for the first time.
 type moments struct{ bound, running time.Time }
 
-// observe watches the Pods of the namespace, which has none yet.
-func (c *cluster) observe(ctx context.Context) (*observer, error) {
+// observe watches the Pods of the namespace, which has none yet. It admits so many
+// that are not Running; any number for zero.
+func (c *cluster) observe(ctx context.Context, waiting int) (*observer, error) {
 	pods := c.client.CoreV1().Pods(benchName)
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -48,8 +53,19 @@ func (c *cluster) observe(ctx context.Context) (*observer, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	o := &observer{pods: pods, cancel: cancel, done: make(chan struct{}), moments: map[string]moments{}, moved: make(chan struct{}, 1)}
+	if waiting > 0 {
+		o.places = semaphore.NewWeighted(int64(waiting))
+	}
 	go o.run(ctx, list.ResourceVersion)
 	return o, nil
+}
+
+// admit waits until another Pod may be made.
+func (o *observer) admit(ctx context.Context) error {
+	if o.places == nil {
+		return nil
+	}
+	return o.places.Acquire(ctx, 1)
 }
 
 // run watches from a resource version until ctx ends. The API server closes a
@@ -96,11 +112,15 @@ func (o *observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
 	m := o.moments[pod.Name]
 	if m.bound.IsZero() && pod.Spec.NodeName != "" {
 		m.bound = now
+		o.bound++
 	}
 	if m.running.IsZero() && pod.Status.Phase == corev1.PodRunning {
 		m.running = now
 		o.running++
 		o.last = now
+		if o.places != nil {
+			o.places.Release(1)
+		}
 	}
 	if pod.Status.Phase == corev1.PodFailed {
 		o.err = fmt.Errorf("the Pod %s has failed: %s", pod.Name, pod.Status.Message)
@@ -113,6 +133,12 @@ func (o *observer) signal() {
 	case o.moved <- struct{}{}:
 	default:
 	}
+}
+
+// waitBound waits until n Pods have a node.
+func (o *observer) waitBound(ctx context.Context, n int) error {
+	_, err := o.wait(ctx, "bound", n, func() int { return o.bound })
+	return err
 }
 
 // waitRunning waits for n Pods, and returns when the last was seen Running.
