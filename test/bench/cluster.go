@@ -25,6 +25,7 @@ import (
 const (
 	// benchName is the Helm release, its namespace, and the daemon's account.
 	benchName   = "vk-sandbox-bench"
+	daemonUser  = "system:serviceaccount:" + benchName + ":" + benchName
 	kwokAccount = "kwok"
 	sandboxCRD  = "test/e2e/testdata/sandbox-crd.yaml"
 	chart       = "charts/vk-sandbox"

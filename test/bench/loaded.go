@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
 // settleTime is how long a daemon is left alone before it is taken to be at
@@ -28,7 +31,7 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 			if err := measureRest(ctx, o, d, r); err != nil {
 				return err
 			}
-			requests, err := c.requests(restarted, time.Now())
+			requests, err := c.info.Requests(daemonUser, restarted)
 			if err != nil {
 				return err
 			}
@@ -37,7 +40,7 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 			}
 			writes := 0
 			for _, request := range requests {
-				if request.writesPod() {
+				if request.ObjectRef.Resource == "pods" && !request.ReadOnly() {
 					writes++
 				}
 			}
@@ -112,10 +115,11 @@ func measureRest(ctx context.Context, o *options, d *daemon, r *report) error {
 		return err
 	}
 	end := time.Now()
-	requests, err := d.cluster.requests(begun, end)
+	requests, err := d.cluster.info.Requests(daemonUser, begun)
 	if err != nil {
 		return err
 	}
+	requests = slices.DeleteFunc(requests, func(r clusterinfo.Request) bool { return r.RequestReceivedTimestamp.After(end) })
 	lists := 0
 	for _, request := range requests {
 		if request.Verb == "list" {

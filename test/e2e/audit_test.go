@@ -6,18 +6,17 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
 // right is one verb on one resource, with its subresource.
@@ -106,53 +105,37 @@ func (s *suite) granted(ctx context.Context) (map[right]bool, error) {
 
 // audited returns what the daemons asked for, and what of it was refused.
 func (s *suite) audited() (used, refused map[right]bool, err error) {
-	file, err := os.Open(s.info.AuditLog)
+	requests, err := s.info.Requests(daemonUser, s.begun)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the audit log: %w", err)
+		return nil, nil, err
 	}
-	defer func() { _ = file.Close() }()
 	used, refused = map[right]bool{}, map[right]bool{}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var event struct {
-			Verb      string
-			UserAgent string
-			User      struct{ Username string }
-			ObjectRef *struct{ APIGroup, Resource, Subresource string }
-			Response  metav1.Status `json:"responseStatus"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return nil, nil, fmt.Errorf("read the audit log: %w", err)
-		}
+	for _, request := range requests {
 		// Tests use the account too, under a name of their own; everything else
 		// that does is a daemon, whatever it calls itself.
-		account := "system:serviceaccount:" + release + ":" + release
-		if event.User.Username != account || event.ObjectRef == nil || event.UserAgent == testUserAgent {
+		if request.ObjectRef.Resource == "" || request.UserAgent == testUserAgent {
 			continue
 		}
-		r := right{event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.Verb}
-		if event.ObjectRef.Subresource != "" {
-			r.resource += "/" + event.ObjectRef.Subresource
+		r := right{request.ObjectRef.APIGroup, request.ObjectRef.Resource, request.Verb}
+		if request.ObjectRef.Subresource != "" {
+			r.resource += "/" + request.ObjectRef.Subresource
 		}
 		used[r] = true
 		switch {
-		case event.Response.Code == http.StatusForbidden && !terminating(event.Response):
+		case request.ResponseStatus.Code == http.StatusForbidden && !terminating(request):
 			refused[r] = true
-		case event.Verb == "patch" && event.Response.Code == http.StatusCreated:
+		case request.Verb == "patch" && request.ResponseStatus.Code == http.StatusCreated:
 			used[right{r.group, r.resource, "create"}] = true // an apply that creates is asked for both
 		}
 	}
 	if len(used) == 0 {
 		return nil, nil, fmt.Errorf("the audit log %s has no request of the daemon", s.info.AuditLog)
 	}
-	return used, refused, lines.Err()
+	return used, refused, nil
 }
 
 // terminating reports whether a write came too late for its namespace, as an
 // event about a Pod that goes with its namespace does.
-func terminating(s metav1.Status) bool {
-	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool {
-		return c.Type == corev1.NamespaceTerminatingCause
-	})
+func terminating(r clusterinfo.Request) bool {
+	return slices.Contains(r.ResponseStatus.Details.Causes, struct{ Reason string }{string(corev1.NamespaceTerminatingCause)})
 }

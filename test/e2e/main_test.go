@@ -33,6 +33,7 @@ const (
 	// release is the Helm release; its namespace, DaemonSet and service account
 	// have the same name.
 	release      = "vk-sandbox-e2e"
+	daemonUser   = "system:serviceaccount:" + release + ":" + release
 	tokenSecret  = "sandboxd-token"
 	setUpTimeout = 3 * time.Minute
 )
@@ -45,6 +46,8 @@ type suite struct {
 	// objects are those that the nodes publish.
 	objects versioned.Interface
 	image   string
+	// begun is when: what another run asked for is not this one's.
+	begun time.Time
 }
 
 // shared is set by TestMain before any test runs.
@@ -110,7 +113,7 @@ func newSuite() (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &suite{info: info, client: client, dynamic: objects, objects: own, image: image}, nil
+	return &suite{info: info, client: client, dynamic: objects, objects: own, image: image, begun: time.Now()}, nil
 }
 
 // install does what a user does, in the same order.

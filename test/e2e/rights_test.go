@@ -13,7 +13,7 @@ import (
 // TestServiceAccount asks the API server what the daemon's account may do.
 func TestServiceAccount(t *testing.T) {
 	t.Parallel()
-	account := "--as=system:serviceaccount:" + release + ":" + release
+	account := "--as=" + daemonUser
 	for question, want := range map[string]string{
 		"get secrets":                                     "no",
 		"list secrets":                                    "no",

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package clusterinfo reads what hack/cluster writes down about the cluster it
-// runs: how to talk to it, and where each host's simulated sandboxd is.
+// runs: how to talk to it, where each host's simulated sandboxd is, and what its API
+// server has recorded.
 package clusterinfo
 
 import (
