@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -43,7 +44,6 @@ type checkOptions struct {
 	owner                *metav1.OwnerReference
 	claimStatus          bool
 	timeout              time.Duration
-	help                 bool
 }
 
 // checkSettings lists them. Each writes into o.
@@ -68,30 +68,18 @@ func checkSettings(o *checkOptions) []setting {
 		{"", "timeout", "", "2m",
 			"time for everything but cleaning up", bind(&o.timeout, "duration", parsePositiveInterval)},
 		{"", "help", "", "false",
-			"print this text and exit", bind(&o.help, "bool", parseBool)},
+			"print this text and exit", bind(new(bool), "bool", parseBool)},
 	}
 }
 
 // executeCheck is the check command: it returns the exit code.
 func executeCheck(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	var o checkOptions
-	flags, err := newFlags(commandCheck, checkSettings(&o))
-	if err == nil {
-		err = flags.Parse(args)
+	if code, run := parseCommand(commandCheck, checkHelp, checkSettings(&o), args, getenv, stdout, stderr); !run {
+		return code
 	}
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if err == nil && !o.help && o.template == "" {
-		err = fmt.Errorf("--template is missing: name a template that sandboxd has (test.template in the chart)")
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "vk-sandbox check: %v\nvk-sandbox check --help lists the flags.\n", err)
-		return exitUsage
-	}
-	if o.help {
-		fmt.Fprint(stdout, checkHelp+flags.FlagUsagesWrapped(helpWidth))
-		return exitOK
+	if o.template == "" {
+		return refuse(commandCheck, errors.New("--template is missing: name a template that sandboxd has (test.template in the chart)"), stderr)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

@@ -9,8 +9,6 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/spf13/pflag"
-
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
@@ -34,7 +32,6 @@ Usage: vk-sandbox claims [flags]
 type claimsOptions struct {
 	statePath string
 	print     printer
-	help      bool
 }
 
 // claimsSettings lists them. Each writes into o.
@@ -45,28 +42,15 @@ func claimsSettings(o *claimsOptions) []setting {
 		{"", "output", "", outputTable,
 			"output format: table, json or yaml", bind(&o.print, "format", parseOutput)},
 		{"", "help", "", "false",
-			"print this text and exit", bind(&o.help, "bool", parseBool)},
+			"print this text and exit", bind(new(bool), "bool", parseBool)},
 	}
 }
 
 // executeClaims is the claims command: it returns the exit code.
 func executeClaims(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	var o claimsOptions
-	all := claimsSettings(&o)
-	flags, err := newFlags(commandClaims, all)
-	if err == nil {
-		err = flags.Parse(args)
-	}
-	if err == nil && !o.help {
-		err = o.complete(flags, all, getenv)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "vk-sandbox claims: %v\nvk-sandbox claims --help lists the flags.\n", err)
-		return exitUsage
-	}
-	if o.help {
-		fmt.Fprint(stdout, claimsHelp+flags.FlagUsagesWrapped(helpWidth))
-		return exitOK
+	if code, run := parseCommand(commandClaims, claimsHelp, claimsSettings(&o), args, getenv, stdout, stderr); !run {
+		return code
 	}
 	rows, err := claims.Read(claims.OS(), o.statePath)
 	if err == nil {
@@ -77,15 +61,6 @@ func executeClaims(args []string, getenv func(string) string, stdout, stderr io.
 		return exitError
 	}
 	return exitOK
-}
-
-// complete reads what the flags did not say.
-func (o *claimsOptions) complete(flags *pflag.FlagSet, all []setting, getenv func(string) string) error {
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	_, err := readEnvironment(flags, all, getenv)
-	return err
 }
 
 // summary is the rows as a NodeClaimStatus has them, all of them.

@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -39,6 +40,36 @@ func parse(args []string, getenv func(string) string) (*options, error) {
 		err = o.complete()
 	}
 	return o, err
+}
+
+// parseCommand reads the settings of a command in the same way. If it returns false,
+// they are wrong or the help is asked for: that is printed, and the command ends with
+// the exit code.
+func parseCommand(name, help string, all []setting, args []string, getenv func(string) string, stdout, stderr io.Writer) (code int, run bool) {
+	flags, err := newFlags(name, all)
+	if err == nil {
+		err = flags.Parse(args)
+	}
+	if err != nil {
+		return refuse(name, err, stderr), false
+	}
+	if wanted, _ := flags.GetBool("help"); wanted {
+		fmt.Fprint(stdout, help+flags.FlagUsagesWrapped(helpWidth))
+		return exitOK, false
+	}
+	if flags.NArg() > 0 {
+		return refuse(name, fmt.Errorf("unexpected argument %q", flags.Arg(0)), stderr), false
+	}
+	if _, err := readEnvironment(flags, all, getenv); err != nil {
+		return refuse(name, err, stderr), false
+	}
+	return exitOK, true
+}
+
+// refuse prints what is wrong with the settings of a command, and returns the exit code.
+func refuse(name string, err error, stderr io.Writer) int {
+	fmt.Fprintf(stderr, "vk-sandbox %s: %v\nvk-sandbox %[1]s --help lists the flags.\n", name, err)
+	return exitUsage
 }
 
 // newFlags returns the settings' flags, and gives each setting its default.
