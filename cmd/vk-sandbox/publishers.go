@@ -23,7 +23,7 @@ type publisher interface {
 }
 
 // newPublishers returns those that are on.
-func newPublishers(o *options, kube *clients, nodes nodeobject.Nodes, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
+func newPublishers(o *options, kube *clients, ownNode nodeobject.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
@@ -36,7 +36,7 @@ func newPublishers(o *options, kube *clients, nodes nodeobject.Nodes, node provi
 				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
 			},
 			Client:  kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
-			Nodes:   nodes,
+			Node:    ownNode,
 			Observe: m.Published(metrics.NodeClaimStatus),
 		})
 		if err != nil {
@@ -52,7 +52,7 @@ func newPublishers(o *options, kube *clients, nodes nodeobject.Nodes, node provi
 			Sandboxd:      node,
 			Claims:        addresses{table},
 			Client:        kube.objects.SandboxV1beta1().NodeInventories(),
-			Nodes:         nodes,
+			Node:          ownNode,
 			Observe:       m.Published(metrics.NodeInventory),
 		})
 		if err != nil {

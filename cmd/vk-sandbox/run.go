@@ -116,7 +116,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	if err != nil {
 		return err
 	}
-	publishers, err := newPublishers(o, kube, ownNode, node, table, lifecycle, watch.metrics)
+	publishers, err := newPublishers(o, kube, ownNode.Get, node, table, lifecycle, watch.metrics)
 	if err != nil {
 		return err
 	}

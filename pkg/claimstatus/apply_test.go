@@ -179,19 +179,19 @@ func TestOwner(t *testing.T) {
 		}
 
 		// What the garbage collector does to the objects of a Node that is gone.
-		h.change(func() { h.nodes.uid = "" })
+		h.change(func() { h.nodeErr = errNoNode })
 		if err := h.client.SandboxV1alpha1().NodeClaimStatuses().Delete(t.Context(), nodeName, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		pass(10 * interval)
-		h.change(func() { h.nodes.uid = secondUID })
+		h.change(func() { h.nodeUID, h.nodeErr = secondUID, nil })
 		pass(2 * maxRetry)
 		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
 			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
 		}
 
 		// Where nothing was collected, the next publication takes the object over.
-		h.move(func() { h.nodes.uid, h.table.claims = firstUID, nil })
+		h.move(func() { h.nodeUID, h.table.claims = firstUID, nil })
 		pass(2 * interval)
 		got := h.stored(t)
 		if diff := cmp.Diff(owners(firstUID), got.OwnerReferences); diff != "" {

@@ -36,7 +36,7 @@ type Config struct {
 	Provider Provider
 	Sandboxd func() Reachability
 	Client   Client
-	Nodes    nodeobject.Nodes
+	Node     nodeobject.NodeGetter
 	// Observe is told how each cycle ended: nil when the object is up to date,
 	// whether or not there was anything to write.
 	Observe func(err error)
@@ -45,8 +45,8 @@ type Config struct {
 // validate reports everything that is wrong with the configuration.
 func (c Config) validate() error {
 	errs := []error{nodeobject.CheckConfig(c.NodeName, "claim status interval", c.Interval)}
-	if c.Table == nil || c.Provider == nil || c.Sandboxd == nil || c.Client == nil || c.Nodes == nil {
-		errs = append(errs, errors.New("table, provider, sandboxd, client and nodes are all needed"))
+	if c.Table == nil || c.Provider == nil || c.Sandboxd == nil || c.Client == nil || c.Node == nil {
+		errs = append(errs, errors.New("table, provider, sandboxd, client and node are all needed"))
 	}
 	return errors.Join(errs...)
 }

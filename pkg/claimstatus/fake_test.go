@@ -37,6 +37,9 @@ const (
 	secondUID types.UID = "6f1c1a52-0000-4000-8000-000000000002"
 )
 
+// errNoNode says that the Node is not there.
+var errNoNode = apierrors.NewNotFound(corev1.Resource("nodes"), nodeName)
+
 // fakeTable is what the table and the provider say.
 type fakeTable struct {
 	mu        sync.Mutex
@@ -87,35 +90,17 @@ func (f *fakeTable) Verified() time.Time {
 	return f.verified
 }
 
-// fakeNodes holds at most the one Node.
-type fakeNodes struct {
-	mu  sync.Mutex
-	uid types.UID
-	err error
-}
-
-func (f *fakeNodes) Get(name string) (*corev1.Node, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case f.err != nil:
-		return nil, f.err
-	case f.uid == "" || name != nodeName:
-		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), name)
-	}
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: f.uid}}, nil
-}
-
 // harness is a publisher among fakes. Once it runs, what they answer is changed
 // through change.
 type harness struct {
 	table  *fakeTable
-	nodes  *fakeNodes
 	client *fake.Clientset
 	config Config
 
 	mu       sync.Mutex // guards the fields below
 	reach    Reachability
+	nodeUID  types.UID
+	nodeErr  error       // what the Node is looked up with
 	applied  []time.Time // when each apply of the status arrived
 	applyErr error       // what applies are answered with
 	watchErr error       // what watches are answered with
@@ -141,15 +126,20 @@ func newHarness() *harness {
 			writes:  claims.Writes{Last: time.Now()},
 			changes: make(chan struct{}, 1),
 		},
-		nodes:  &fakeNodes{uid: firstUID},
-		client: fake.NewClientset(),
-		reach:  Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers", Message: "sandboxd answers"},
+		nodeUID: firstUID,
+		client:  fake.NewClientset(),
+		reach:   Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers", Message: "sandboxd answers"},
 	}
 	h.client.PrependReactor("patch", "nodeclaimstatuses", h.answerPatch)
 	h.client.PrependWatchReactor("nodeclaimstatuses", h.answerWatch)
 	h.config = Config{
-		NodeName: nodeName, Interval: interval, Table: h.table, Provider: h.table, Nodes: h.nodes,
+		NodeName: nodeName, Interval: interval, Table: h.table, Provider: h.table,
 		Client: h.client.SandboxV1alpha1().NodeClaimStatuses(),
+		Node: func() (*corev1.Node, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, UID: h.nodeUID}}, h.nodeErr
+		},
 		Sandboxd: func() Reachability {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -240,7 +230,7 @@ func pass(d time.Duration) {
 
 // change changes what the fakes answer, without a word.
 func (h *harness) change(f func()) {
-	for _, mu := range []*sync.Mutex{&h.table.mu, &h.nodes.mu, &h.mu} {
+	for _, mu := range []*sync.Mutex{&h.table.mu, &h.mu} {
 		mu.Lock()
 		defer mu.Unlock()
 	}

@@ -50,7 +50,7 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	if !p.record.changed(content) {
 		return nil, nil
 	}
-	node, err := nodeobject.ReadNode(p.config.Nodes, p.config.NodeName)
+	node, err := nodeobject.ReadNode(p.config.Node)
 	if err != nil {
 		return nil, err
 	}

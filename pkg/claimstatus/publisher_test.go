@@ -133,10 +133,10 @@ func TestFailures(t *testing.T) {
 		{"no right", func(h *harness) {
 			h.applyErr = apierrors.NewForbidden(api.Resource("nodeclaimstatuses"), nodeName, nil)
 		}, "needs create and patch on nodeclaimstatuses and nodeclaimstatuses/status"},
-		{"there is no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
-		{"the Node cannot be read", func(h *harness) { h.nodes.err = down }, "look up the Node: connection refused"},
+		{"there is no Node", func(h *harness) { h.nodeErr = errNoNode }, "not registered yet"},
+		{"the Node cannot be read", func(h *harness) { h.nodeErr = down }, "look up the Node: connection refused"},
 	}
-	mend := func(h *harness) { h.applyErr, h.nodes.uid, h.nodes.err = nil, firstUID, nil }
+	mend := func(h *harness) { h.applyErr, h.nodeErr = nil, nil }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestNewPublisherRefuses(t *testing.T) {
 		{"no provider", func(c *Config) { c.Provider = nil }, "all needed"},
 		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, "all needed"},
 		{"no client", func(c *Config) { c.Client = nil }, "all needed"},
-		{"no nodes", func(c *Config) { c.Nodes = nil }, "all needed"},
+		{"no node", func(c *Config) { c.Node = nil }, "all needed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

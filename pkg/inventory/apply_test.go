@@ -136,13 +136,13 @@ func TestOwner(t *testing.T) {
 			t.Errorf("owners (-want +got):\n%s", diff)
 		}
 
-		h.change(func() { h.nodes.uid = "" })
+		h.change(func() { h.nodeErr = errNoNode })
 		cycles(2)
 		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
 			t.Errorf("owners while there is no Node (-want +got):\n%s", diff)
 		}
 
-		h.change(func() { h.nodes.uid = secondUID })
+		h.change(func() { h.nodeUID, h.nodeErr = secondUID, nil })
 		cycles(1)
 		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
 			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)

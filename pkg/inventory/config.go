@@ -37,7 +37,7 @@ type Config struct {
 	Sandboxd Sandboxd
 	Claims   Claims
 	Client   Client
-	Nodes    nodeobject.Nodes
+	Node     nodeobject.NodeGetter
 	// Observe is told how each cycle ended: nil when the inventory was
 	// published.
 	Observe func(err error)
@@ -49,8 +49,8 @@ func (c Config) validate() error {
 	if err := validateAddr(c.AdvertiseAddr); err != nil {
 		errs = append(errs, fmt.Errorf("advertised sandboxd address %q: %w", c.AdvertiseAddr, err))
 	}
-	if c.Sandboxd == nil || c.Claims == nil || c.Client == nil || c.Nodes == nil {
-		errs = append(errs, errors.New("sandboxd, claims, client and nodes are all needed"))
+	if c.Sandboxd == nil || c.Claims == nil || c.Client == nil || c.Node == nil {
+		errs = append(errs, errors.New("sandboxd, claims, client and node are all needed"))
 	}
 	return errors.Join(errs...)
 }

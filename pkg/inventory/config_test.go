@@ -27,7 +27,7 @@ func TestNewPublisherRefuses(t *testing.T) {
 		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, []string{"all needed"}},
 		{"no claims", func(c *Config) { c.Claims = nil }, []string{"all needed"}},
 		{"no client", func(c *Config) { c.Client = nil }, []string{"all needed"}},
-		{"no nodes", func(c *Config) { c.Nodes = nil }, []string{"all needed"}},
+		{"no node", func(c *Config) { c.Node = nil }, []string{"all needed"}},
 		{
 			"several things, all of them named",
 			func(c *Config) { c.Interval, c.AdvertiseAddr = 0, "" },

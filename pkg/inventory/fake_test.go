@@ -35,6 +35,9 @@ const (
 	secondUID types.UID = "6f1c1a52-0000-4000-8000-000000000002"
 )
 
+// errNoNode says that the Node is not there.
+var errNoNode = apierrors.NewNotFound(corev1.Resource("nodes"), nodeName)
+
 // fakeSandboxd answers what it is told. With hang set it answers nothing until
 // the caller gives up.
 type fakeSandboxd struct {
@@ -66,35 +69,17 @@ type fakeClaims map[string]string
 
 func (f fakeClaims) Addresses() map[string]string { return maps.Clone(f) }
 
-// fakeNodes holds at most the one Node.
-type fakeNodes struct {
-	mu  sync.Mutex
-	uid types.UID
-	err error
-}
-
-func (f *fakeNodes) Get(name string) (*corev1.Node, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case f.err != nil:
-		return nil, f.err
-	case f.uid == "" || name != nodeName:
-		return nil, apierrors.NewNotFound(corev1.Resource("nodes"), name)
-	}
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: f.uid}}, nil
-}
-
 // harness is a publisher among fakes. Once it runs, what they answer is changed
 // through change and read between two cycles.
 type harness struct {
 	sandboxd *fakeSandboxd
 	claims   fakeClaims
-	nodes    *fakeNodes
 	client   *fake.Clientset
 	config   Config
 
-	mu       sync.Mutex  // guards the fields below
+	mu       sync.Mutex // guards the fields below
+	nodeUID  types.UID
+	nodeErr  error       // what the Node is looked up with
 	applied  []time.Time // when each apply arrived
 	applyErr error       // what applies are answered with
 	discard  bool        // applies succeed and are not stored
@@ -104,7 +89,7 @@ func newHarness() *harness {
 	h := &harness{
 		sandboxd: &fakeSandboxd{rows: []sandboxd.Sandbox{{ID: "sb_a", ClaimRef: "default/demo"}}},
 		claims:   fakeClaims{},
-		nodes:    &fakeNodes{uid: firstUID},
+		nodeUID:  firstUID,
 		client:   fake.NewClientset(),
 	}
 	h.client.PrependReactor("patch", "nodeinventories", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -115,8 +100,13 @@ func newHarness() *harness {
 	})
 	h.config = Config{
 		NodeName: nodeName, Interval: interval, AdvertiseAddr: "10.0.0.5:7777",
-		Sandboxd: h.sandboxd, Claims: h.claims, Nodes: h.nodes,
+		Sandboxd: h.sandboxd, Claims: h.claims,
 		Client: h.client.SandboxV1beta1().NodeInventories(),
+		Node: func() (*corev1.Node, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName, UID: h.nodeUID}}, h.nodeErr
+		},
 	}
 	return h
 }
@@ -178,7 +168,7 @@ func names(inventory *api.NodeInventory) []string {
 
 // change changes what the fakes answer.
 func (h *harness) change(f func()) {
-	for _, mu := range []*sync.Mutex{&h.sandboxd.mu, &h.nodes.mu, &h.mu} {
+	for _, mu := range []*sync.Mutex{&h.sandboxd.mu, &h.mu} {
 		mu.Lock()
 		defer mu.Unlock()
 	}

@@ -30,7 +30,7 @@ func (p *Publisher) publish(ctx context.Context) (publication, error) {
 	if err != nil {
 		return publication{}, err
 	}
-	node, err := nodeobject.ReadNode(p.config.Nodes, p.config.NodeName)
+	node, err := nodeobject.ReadNode(p.config.Node)
 	if err != nil {
 		return publication{}, err
 	}

@@ -109,13 +109,13 @@ func TestAFailureKeepsTheLastGoodCopy(t *testing.T) {
 		},
 		{
 			name:   "the Node cannot be read",
-			break_: func(h *harness) { h.nodes.err = down },
-			mend:   func(h *harness) { h.nodes.err = nil },
+			break_: func(h *harness) { h.nodeErr = down },
+			mend:   func(h *harness) { h.nodeErr = nil },
 		},
 		{
 			name:   "there is no Node",
-			break_: func(h *harness) { h.nodes.uid = "" },
-			mend:   func(h *harness) { h.nodes.uid = firstUID },
+			break_: func(h *harness) { h.nodeErr = errNoNode },
+			mend:   func(h *harness) { h.nodeErr = nil },
 		},
 		{
 			name:    "the apply fails",

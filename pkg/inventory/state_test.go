@@ -92,8 +92,8 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		break_ func(*harness)
 		says   string
 	}{
-		{"no Node", func(h *harness) { h.nodes.uid = "" }, "not registered yet"},
-		{"no word of it", func(h *harness) { h.nodes.err = errors.New("no watch") }, "look up the Node: no watch"},
+		{"no Node", func(h *harness) { h.nodeErr = errNoNode }, "not registered yet"},
+		{"no word of it", func(h *harness) { h.nodeErr = errors.New("no watch") }, "look up the Node: no watch"},
 		{"no CRD", func(h *harness) { h.applyErr = gone }, "install the NodeInventory CRD"},
 		{"another CRD", func(h *harness) {
 			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .totalWarm: field not declared in schema"))

@@ -13,15 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Nodes knows Node objects. Any recent copy will do: one from before a re-creation is
-// made good by a later cycle, or when the object is collected.
-type Nodes interface {
-	Get(name string) (*corev1.Node, error)
-}
+// NodeGetter returns the virtual node's Node. Any recent copy will do: one from before
+// a re-creation is made good by a later cycle, or when the object is collected.
+type NodeGetter func() (*corev1.Node, error)
 
 // ReadNode returns the Node that owns the node's objects. An error is a [*StepError].
-func ReadNode(nodes Nodes, name string) (*corev1.Node, error) {
-	node, err := nodes.Get(name)
+func ReadNode(get NodeGetter) (*corev1.Node, error) {
+	node, err := get()
 	if err != nil {
 		return nil, nodeFailure(err)
 	}

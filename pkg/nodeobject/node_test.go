@@ -14,10 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-type nodesFunc func() (*corev1.Node, error)
-
-func (f nodesFunc) Get(string) (*corev1.Node, error) { return f() }
-
 func TestReadNode(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
@@ -28,9 +24,9 @@ func TestReadNode(t *testing.T) {
 		"not watched":    {err: errors.New("no watch"), says: "look up the Node: no watch"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			node, err := ReadNode(nodesFunc(func() (*corev1.Node, error) {
+			node, err := ReadNode(func() (*corev1.Node, error) {
 				return &corev1.Node{ObjectMeta: metav1.ObjectMeta{UID: "a"}}, test.err
-			}), "host-1-sandboxd")
+			})
 			switch {
 			case test.err == nil && (err != nil || Owner(node).UID == nil || *Owner(node).UID != "a"):
 				t.Errorf("node %v, error %v", node, err)

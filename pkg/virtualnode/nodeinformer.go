@@ -19,6 +19,7 @@ import (
 // request, where asking for the Node would be most of them all. It is started by
 // [VirtualNode.Run].
 type NodeInformer struct {
+	name     string
 	factory  informers.SharedInformerFactory
 	informer corev1informers.NodeInformer
 }
@@ -32,7 +33,7 @@ func NewNodeInformer(client kubernetes.Interface, nodeName string) *NodeInformer
 		}),
 		informers.WithTransform(stripManagedFields),
 	)
-	n := &NodeInformer{factory: factory, informer: factory.Core().V1().Nodes()}
+	n := &NodeInformer{name: nodeName, factory: factory, informer: factory.Core().V1().Nodes()}
 	n.informer.Informer() // made known to the factory, so that it is started
 	return n
 }
@@ -42,12 +43,12 @@ var errNotWatching = errors.New("the watch on the Node has not begun; see that t
 
 // Get returns a copy of the Node as the watch showed it last. A Node that the watch
 // does not show is an error of the kind NotFound; before the first answer of the
-// API server every Node is another error.
-func (n *NodeInformer) Get(name string) (*corev1.Node, error) {
+// API server it is another error.
+func (n *NodeInformer) Get() (*corev1.Node, error) {
 	if !n.informer.Informer().HasSynced() {
 		return nil, errNotWatching
 	}
-	node, err := n.informer.Lister().Get(name)
+	node, err := n.informer.Lister().Get(n.name)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (n *NodeInformer) Get(name string) (*corev1.Node, error) {
 }
 
 // missing reports whether the Node is known not to be there.
-func (n *NodeInformer) missing(name string) bool {
-	_, err := n.Get(name)
+func (n *NodeInformer) missing() bool {
+	_, err := n.Get()
 	return apierrors.IsNotFound(err)
 }

@@ -20,25 +20,25 @@ func TestNodeInformer(t *testing.T) {
 		const name = "host-1-sandboxd"
 		client := fake.NewClientset()
 		informer := NewNodeInformer(client, name)
-		if _, err := informer.Get(name); !errors.Is(err, errNotWatching) || informer.missing(name) {
-			t.Errorf("before the watch: error %v, missing %t", err, informer.missing(name))
+		if _, err := informer.Get(); !errors.Is(err, errNotWatching) || informer.missing() {
+			t.Errorf("before the watch: error %v, missing %t", err, informer.missing())
 		}
 		informer.factory.StartWithContext(t.Context())
 		synctest.Wait()
-		if _, err := informer.Get(name); !apierrors.IsNotFound(err) || !informer.missing(name) {
-			t.Errorf("without a Node: error %v, missing %t", err, informer.missing(name))
+		if _, err := informer.Get(); !apierrors.IsNotFound(err) || !informer.missing() {
+			t.Errorf("without a Node: error %v, missing %t", err, informer.missing())
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "a", Labels: map[string]string{"a": "b"}}}
 		if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		got, err := informer.Get(name)
-		if err != nil || got.UID != "a" || informer.missing(name) {
-			t.Fatalf("with a Node: %v, error %v, missing %t", got, err, informer.missing(name))
+		got, err := informer.Get()
+		if err != nil || got.UID != "a" || informer.missing() {
+			t.Fatalf("with a Node: %v, error %v, missing %t", got, err, informer.missing())
 		}
 		got.Labels["a"] = "changed"
-		if again, _ := informer.Get(name); again.Labels["a"] != "b" {
+		if again, _ := informer.Get(); again.Labels["a"] != "b" {
 			t.Error("a write to the copy reached the original")
 		}
 		for _, a := range client.Actions() {

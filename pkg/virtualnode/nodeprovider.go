@@ -65,9 +65,8 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 		}
 		// An update for a missing Node is what makes the controller notice
 		// and re-create it, a minute before it would by itself.
-		current := p.status.current()
-		if (changed || p.node.missing(current.Name)) && ctx.Err() == nil {
-			update(current)
+		if (changed || p.node.missing()) && ctx.Err() == nil {
+			update(p.status.current())
 		}
 	}
 }

@@ -88,13 +88,14 @@ func TestB14LargeObjects(t *testing.T) {
 	const sandboxes = 5000
 	name := "large-" + rand.String(6)
 	node := largeNodeObject(t, name)
+	readNode := func() (*corev1.Node, error) { return node, nil }
 	large := newLargeNode(sandboxes)
 	published, err := claimstatus.NewPublisher(claimstatus.Config{
 		NodeName: name, Interval: time.Second, Table: claimsTable{large}, Provider: large,
 		Sandboxd: func() claimstatus.Reachability {
 			return claimstatus.Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
 		},
-		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(), Nodes: oneNode{node},
+		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(), Node: readNode,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestB14LargeObjects(t *testing.T) {
 	listed, err := inventory.NewPublisher(inventory.Config{
 		// The interval bounds a cycle too.
 		NodeName: name, Interval: 30 * time.Second, AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
-		Client: shared.objects.SandboxV1beta1().NodeInventories(), Nodes: oneNode{node},
+		Client: shared.objects.SandboxV1beta1().NodeInventories(), Node: readNode,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,11 +169,6 @@ func largeNodeObject(t *testing.T, name string) *corev1.Node {
 	})
 	return node
 }
-
-// oneNode is all that a publisher looks up.
-type oneNode struct{ node *corev1.Node }
-
-func (o oneNode) Get(string) (*corev1.Node, error) { return o.node, nil }
 
 func logSize(t *testing.T, object any, shown int) {
 	t.Helper()
