@@ -74,6 +74,8 @@ func checkSettings(o *checkOptions) []setting {
 
 // executeCheck is the check command: it returns the exit code.
 func executeCheck(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
 	var o checkOptions
 	if code, run := parseCommand(commandCheck, checkHelp, checkSettings(&o), args, getenv, stdout, stderr); !run {
 		return code
@@ -81,8 +83,6 @@ func executeCheck(args []string, getenv func(string) string, stdout, stderr io.W
 	if o.template == "" {
 		return refuse(commandCheck, errors.New("--template is missing: name a template that sandboxd has (test.template in the chart)"), stderr)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
 	if err := runCheck(ctx, &o, getenv, stdout); err != nil {
 		fmt.Fprintf(stderr, "vk-sandbox check: %v\n", err)
 		return exitError

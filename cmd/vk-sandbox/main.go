@@ -39,6 +39,12 @@ func execute(args []string, getenv func(string) string, stdout, stderr io.Writer
 			return executeCheck(args[1:], getenv, stdout, stderr)
 		}
 	}
+	// First of all: before this, a signal ends PID 1 with the code of a wrong flag.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	// From the first signal on, a second one kills.
+	context.AfterFunc(ctx, stop)
+
 	o, err := parse(args, getenv)
 	switch {
 	case err != nil:
@@ -56,11 +62,6 @@ func execute(args []string, getenv func(string) string, stdout, stderr io.Writer
 		return exitError
 	}
 	defer klog.Flush()
-
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	// From the first signal on, a second one kills.
-	context.AfterFunc(ctx, stop)
 
 	klog.FromContext(ctx).Info("Starting", "version", buildVersion(), "node", o.nodeName)
 	err = run(ctx, o, getenv)
