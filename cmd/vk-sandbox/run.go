@@ -94,6 +94,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1())),
 		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
+		Shows:              pods.Shows,
 		PodClient:          kube.pods.CoreV1(),
 		Recorder:           recorder,
 		OrphanScanInterval: o.orphanScanInterval,

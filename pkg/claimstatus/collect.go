@@ -62,21 +62,28 @@ func (c Collector) Collect() api.NodeClaimStatusStatus {
 // rows reads the withdrawn claims last, so that one that is withdrawn meanwhile
 // is seen twice rather than not at all; the later sight counts.
 func (c Collector) rows() []api.NodeClaim {
-	byID := map[string]claims.Claim{}
-	for _, claim := range c.Table.List() {
-		byID[claim.ID] = claim
+	held, withdrawn := c.Table.List(), c.Table.Releasing()
+	later := map[string]bool{}
+	for _, claim := range withdrawn {
+		later[claim.ID] = true
 	}
-	for _, claim := range c.Table.Releasing() {
-		byID[claim.ID] = claim
-	}
-	rows := make([]api.NodeClaim, 0, len(byID))
-	for _, claim := range byID {
-		// Nobody asks sandboxd about what an ended Pod ran on any more: after a
-		// restart such a claim stays as it was loaded until the Pod's teardown.
-		if claim.State == claims.Quarantined && c.Provider.Ended(claim) {
-			claim.State = claims.Bound
+	rows := make([]api.NodeClaim, 0, len(held)+len(withdrawn))
+	for _, claim := range held {
+		if !later[claim.ID] {
+			rows = append(rows, c.row(claim))
 		}
-		rows = append(rows, Redact(claim, c.Provider.WaitingFor(claim)))
+	}
+	for _, claim := range withdrawn {
+		rows = append(rows, c.row(claim))
 	}
 	return rows
+}
+
+func (c Collector) row(claim claims.Claim) api.NodeClaim {
+	// Nobody asks sandboxd about what an ended Pod ran on any more: after a
+	// restart such a claim stays as it was loaded until the Pod's teardown.
+	if claim.State == claims.Quarantined && c.Provider.Ended(claim) {
+		claim.State = claims.Bound
+	}
+	return Redact(claim, c.Provider.WaitingFor(claim))
 }

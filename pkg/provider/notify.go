@@ -55,10 +55,17 @@ func (p *Provider) publishPod(key string) {
 	if !ok || publish == nil {
 		return
 	}
-	if pod := p.view(t); says(pod.Status) {
+	pod := p.view(t)
+	switch {
+	case !says(pod.Status):
+	case !t.told && p.shows(pod):
+		// After a restart most Pods are so. Once the library has been told of
+		// another status, one on its way may be what the API will show.
+	default:
 		// The library keeps it for as long as the Pod lives, for its status and
 		// metadata alone.
 		pod.Spec = corev1.PodSpec{}
+		p.pods.tell(key)
 		(*publish)(pod)
 	}
 }

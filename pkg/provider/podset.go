@@ -19,6 +19,8 @@ type tracked struct {
 	pod *corev1.Pod
 	// end is set once the Pod's sandbox is confirmed gone; the Pod is over.
 	end *ending
+	// told is true once virtual-kubelet has been handed a status of the Pod.
+	told bool
 	// waiting says why the Pod has no claim yet, where virtual-kubelet does
 	// not know; empty while the node has not said anything about its claim.
 	waiting string
@@ -73,6 +75,10 @@ func (s *podSet) share(cached *corev1.Pod) {
 
 func (s *podSet) end(key string, e ending) {
 	s.update(key, func(t *tracked) { t.end = &e })
+}
+
+func (s *podSet) tell(key string) {
+	s.update(key, func(t *tracked) { t.told = true })
 }
 
 func (s *podSet) wait(key, message string) {

@@ -46,6 +46,9 @@ type Config struct {
 	Pods corev1listers.PodLister
 	// PodsSynced reports whether Pods has seen a whole list.
 	PodsSynced func() bool
+	// Shows reports whether the API server has the status and the claim id of a
+	// Pod already, as far as is known.
+	Shows func(*corev1.Pod) bool
 	// PodClient removes Pods whose deletion is settled.
 	PodClient corev1client.PodsGetter
 	// Recorder records what happens to a sandbox, on its Pod and on the owner.
@@ -65,6 +68,7 @@ type Provider struct {
 	owners     Owners
 	lister     corev1listers.PodLister
 	podsSynced func() bool
+	shows      func(*corev1.Pod) bool
 	podClient  corev1client.PodsGetter
 	recorder   Recorder
 	scanEvery  time.Duration
@@ -91,8 +95,8 @@ type Provider struct {
 // New checks the configuration and returns a Provider. Its loops start with
 // [Provider.Run].
 func New(c Config) (*Provider, error) {
-	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.PodClient == nil || c.Recorder == nil {
-		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced, client and recorder fields are all required")
+	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.Shows == nil || c.PodClient == nil || c.Recorder == nil {
+		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced, shows, client and recorder fields are all required")
 	}
 	return &Provider{
 		table:      c.Table,
@@ -100,6 +104,7 @@ func New(c Config) (*Provider, error) {
 		owners:     c.Owners,
 		lister:     c.Pods,
 		podsSynced: c.PodsSynced,
+		shows:      c.Shows,
 		podClient:  c.PodClient,
 		recorder:   c.Recorder,
 		scanEvery:  c.OrphanScanInterval,

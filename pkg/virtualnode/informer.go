@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -27,6 +26,8 @@ const podResync = time.Minute
 type PodInformer struct {
 	factory  informers.SharedInformerFactory
 	informer corev1informers.PodInformer
+	// published also knows what was written and not seen yet.
+	published *publishedPods
 }
 
 // NewPodInformer returns the informer of the Pods bound to nodeName. Nothing
@@ -36,10 +37,11 @@ func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodeName).String()
 		}),
-		informers.WithTransform(stripPod),
+		informers.WithTransform(strippedPod),
 	)
 	p := &PodInformer{factory: factory, informer: factory.Core().V1().Pods()}
-	p.informer.Informer() // made known to the factory, so that it is started
+	// Asking for it makes it known to the factory, so that it is started.
+	p.published = newPublishedPods(p.informer.Informer().GetStore())
 	return p
 }
 
@@ -51,6 +53,17 @@ func (p *PodInformer) Lister() corev1listers.PodLister { return copyingLister{p.
 // SharedLister reads the watched Pods themselves. Who uses it must not change them.
 func (p *PodInformer) SharedLister() corev1listers.PodLister { return p.informer.Lister() }
 
+// Shows reports whether the API server has the status and the claim id of pod
+// already, as far as is known: publishing them would send nothing.
+func (p *PodInformer) Shows(pod *corev1.Pod) bool {
+	base, err := p.published.get(pod.Namespace, pod.Name)
+	if err != nil || base == nil || base.UID != pod.UID {
+		return false
+	}
+	patch, err := statusPatch(base, pod)
+	return err == nil && patch == nil
+}
+
 // HasSynced reports whether the cache has seen all of the node's Pods.
 func (p *PodInformer) HasSynced() bool { return p.informer.Informer().HasSynced() }
 
@@ -60,24 +73,22 @@ func (p *PodInformer) Informer() cache.SharedIndexInformer { return p.informer.I
 
 var _ corev1informers.PodInformer = (*PodInformer)(nil)
 
-// stripManagedFields drops what is as large as the rest, and what each status write
-// changes, so that the library would take it for a change of the Pod.
-func stripManagedFields(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
+// strippedPod is a transform of the cache: stripPod.
+func strippedPod(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		stripPod(pod)
 	}
 	return object, nil
 }
 
-// stripPod also drops what neither the daemon nor the library reads of a Pod's spec:
-// most of it. A host keeps thousands of Pods in memory, and each more than once.
-func stripPod(object any) (any, error) {
-	if pod, ok := object.(*corev1.Pod); ok {
-		spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy}
-		for _, c := range pod.Spec.Containers {
-			spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
-		}
-		pod.Spec = spec
+// stripPod drops of a Pod what neither the daemon nor the library reads. A host
+// keeps thousands of Pods in memory, and each more than once. Of the spec that is
+// most. Managed fields are as large as the rest, and each status write moves their
+// times, which the library would take for a change of the Pod.
+func stripPod(pod *corev1.Pod) {
+	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy}
+	for _, c := range pod.Spec.Containers {
+		spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
 	}
-	return stripManagedFields(object)
+	pod.Spec, pod.ManagedFields = spec, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -31,7 +32,7 @@ func NewNodeInformer(client kubernetes.Interface, nodeName string) *NodeInformer
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, nodeName).String()
 		}),
-		informers.WithTransform(stripManagedFields),
+		informers.WithTransform(withoutManagedFields),
 	)
 	n := &NodeInformer{name: nodeName, factory: factory, informer: factory.Core().V1().Nodes()}
 	n.informer.Informer() // made known to the factory, so that it is started
@@ -59,4 +60,12 @@ func (n *NodeInformer) Get() (*corev1.Node, error) {
 func (n *NodeInformer) missing() bool {
 	_, err := n.Get()
 	return apierrors.IsNotFound(err)
+}
+
+// withoutManagedFields is a transform of the cache: they are as large as the rest.
+func withoutManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
 }

@@ -8,53 +8,31 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-)
-
-const (
-	// recentWrites and recentFor bound what is remembered of our own writes
-	// until the watch brings them back: some seconds of the status queue at
-	// its default rate.
-	recentWrites = 512
-	recentFor    = time.Minute
 )
 
 // podsGetter gives the pod controller its Pod client. Only UpdateStatus is
 // ours; deletes pass through, the library's carry a UID precondition.
 type podsGetter struct {
 	corev1client.PodsGetter
-	published cache.MutationCache
-}
-
-// newPodsGetter wraps client. The published state of a Pod is the newer of the
-// informer's copy and the answer to our own last write. A patch against an
-// older copy could leave behind what that write had set: the ProviderFailed of
-// a create that succeeded at the second attempt, a moment later.
-func newPodsGetter(ctx context.Context, client corev1client.PodsGetter, pods *PodInformer) *podsGetter {
-	return &podsGetter{
-		PodsGetter: client,
-		published: cache.NewIntegerResourceVersionMutationCacheWithOptions(klog.FromContext(ctx), pods.Informer().GetStore(),
-			cache.MutationCacheOptions{TTL: recentFor, MaxCacheSize: recentWrites}),
-	}
+	published *publishedPods
 }
 
 // Pods implements corev1client.PodsGetter.
-func (g *podsGetter) Pods(namespace string) corev1client.PodInterface {
+func (g podsGetter) Pods(namespace string) corev1client.PodInterface {
 	return &podClient{PodInterface: g.PodsGetter.Pods(namespace), namespace: namespace, published: g.published}
 }
 
 type podClient struct {
 	corev1client.PodInterface
 	namespace string
-	published cache.MutationCache
+	published *publishedPods
 }
 
 // UpdateStatus publishes the status of pod, and its claim-id annotation, as a
@@ -66,13 +44,11 @@ type podClient struct {
 // same name, or has reached a terminal phase, which is never taken back.
 func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.UpdateOptions) (*corev1.Pod, error) {
 	logger := klog.FromContext(ctx).WithValues("pod", klog.KRef(c.namespace, pod.Name), "podUID", pod.UID)
-	object, exists, err := c.published.GetByKey(c.namespace + "/" + pod.Name)
-	if err != nil {
-		return nil, fmt.Errorf("look up the published pod: %w", err)
-	}
-	base, ok := object.(*corev1.Pod)
+	base, err := c.published.get(c.namespace, pod.Name)
 	switch {
-	case !exists || !ok:
+	case err != nil:
+		return nil, err
+	case base == nil:
 		logger.V(2).Info("Status dropped: the Pod is gone")
 		return pod, nil
 	case base.UID != pod.UID:
@@ -98,7 +74,7 @@ func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.
 	case err != nil:
 		return nil, fmt.Errorf("patch the pod's status: %w", err)
 	}
-	c.published.Mutation(patched)
+	c.published.note(patched)
 	return patched, nil
 }
 

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
 var podResource = schema.GroupResource{Resource: "pods"}
@@ -36,7 +38,49 @@ func newStatusFixture(t *testing.T, cached, stored *corev1.Pod) (*podsGetter, *f
 			t.Fatal(err)
 		}
 	}
-	return newPodsGetter(t.Context(), client.CoreV1(), pods), client, pods
+	return &podsGetter{client.CoreV1(), pods.published}, client, pods
+}
+
+// What was written counts at once, not when the watch has brought it back.
+func TestShows(t *testing.T) {
+	g, client, pods := newStatusFixture(t, publishedPod(), publishedPod())
+	countVersions(client)
+	reported, other := reportedPod(), reportedPod()
+	other.UID = "another"
+	if pods.Shows(reported) {
+		t.Error("a status that nobody has published is shown")
+	}
+	if _, err := g.Pods("default").UpdateStatus(t.Context(), reported, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !pods.Shows(reported) {
+		t.Error("the status is not shown after it was written")
+	}
+	if pods.Shows(other) {
+		t.Error("the status of another Pod of the name is shown")
+	}
+	reported.Annotations = map[string]string{podcontract.AnnotationClaimID: "sb_another"}
+	if pods.Shows(reported) {
+		t.Error("another claim id is shown")
+	}
+	reported.Name = "nobody"
+	if pods.Shows(reported) {
+		t.Error("the status of a Pod that is not there is shown")
+	}
+}
+
+// countVersions gives each patched Pod another resource version, which the fake
+// leaves as it is.
+func countVersions(client *fake.Clientset) {
+	version := 7
+	client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		handled, object, err := clienttesting.ObjectReaction(client.Tracker())(a)
+		if pod, ok := object.(*corev1.Pod); ok {
+			version++
+			pod.ResourceVersion = strconv.Itoa(version)
+		}
+		return handled, object, err
+	})
 }
 
 func patches(client *fake.Clientset) []clienttesting.PatchAction {
@@ -135,16 +179,7 @@ func TestUpdateStatusErrors(t *testing.T) {
 // status back yet: the second patch must still clear what the first has set.
 func TestUpdateStatusRemembersItsOwnWrite(t *testing.T) {
 	g, client, pods := newStatusFixture(t, publishedPod(), publishedPod())
-	version := 7
-	client.PrependReactor("patch", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		// The fake leaves the resource version as it is.
-		handled, object, err := clienttesting.ObjectReaction(client.Tracker())(a)
-		if pod, ok := object.(*corev1.Pod); ok {
-			version++
-			pod.ResourceVersion = strconv.Itoa(version)
-		}
-		return handled, object, err
-	})
+	countVersions(client)
 	failed := publishedPod(func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity" })
 	for _, status := range []*corev1.Pod{failed, reportedPod()} {
 		if _, err := g.Pods("default").UpdateStatus(t.Context(), status, metav1.UpdateOptions{}); err != nil {

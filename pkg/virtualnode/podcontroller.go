@@ -25,13 +25,13 @@ const podWorkers = 32
 // Services; here those informers exist, because the constructor wants them,
 // but their factory is never started and downward API resolution is off. So
 // the account needs no right on any of the three.
-func newPodController(ctx context.Context, c *Config) (*node.PodController, error) {
+func newPodController(c *Config) (*node.PodController, error) {
 	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
 	retry := retryForever(c.Pods.Lister())
 	controller, err := node.NewPodController(node.PodControllerConfig{
-		PodClient:                 newPodsGetter(ctx, c.Client.CoreV1(), c.Pods),
+		PodClient:                 podsGetter{c.Client.CoreV1(), c.Pods.published},
 		PodInformer:               c.Pods,
-		EventRecorder:             c.Recorder,
+		EventRecorder:             newPods{c.Recorder},
 		Provider:                  c.Provider,
 		ConfigMapInformer:         never.ConfigMaps(),
 		SecretInformer:            never.Secrets(),

@@ -232,6 +232,22 @@ func TestPodEvents(t *testing.T) {
 	})
 }
 
+// A daemon that starts takes up all its Pods, and nothing has happened to them.
+func TestNoEventForAPodThatRan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := record.NewFakeRecorder(10)
+		ran := publishedPod()
+		ran.Status.Phase = corev1.PodRunning
+		provider := newFakeProvider(nil)
+		v := startControl(t, fake.NewClientset(ran), provider, func(c *Config) { c.Recorder = events })
+		<-v.Registered()
+		time.Sleep(time.Minute)
+		if got := recorded(events); provider.created() != 1 || len(got) != 0 {
+			t.Errorf("%d Pods were created, with the events %q, want one without", provider.created(), got)
+		}
+	})
+}
+
 func TestForeignNodeIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(existingNode(map[string]string{"kubernetes.io/os": "linux"}), publishedPod())

@@ -32,6 +32,21 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName stri
 	return recorder, broadcaster.Shutdown
 }
 
+// newPods tells of the Pods that are created, and not, again, of those that a daemon
+// takes up which starts: their number is that of all the node's Pods, and nothing
+// has happened to them. To the library both are a create.
+type newPods struct{ record.EventRecorder }
+
+// podCreated is the library's reason of a create that succeeded.
+const podCreated = "ProviderCreateSuccess"
+
+func (r newPods) Event(object runtime.Object, kind, reason, message string) {
+	if pod, ok := object.(*corev1.Pod); ok && reason == podCreated && pod.Status.Phase == corev1.PodRunning {
+		return
+	}
+	r.EventRecorder.Event(object, kind, reason, message)
+}
+
 // warningsOnly drops Normal events (configuration, --disable-pod-events).
 type warningsOnly struct{ record.EventRecorder }
 

@@ -81,7 +81,7 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 		}
 	}
 
-	pods, err := newPodController(ctx, c)
+	pods, err := newPodController(c)
 	if err != nil {
 		return err
 	}

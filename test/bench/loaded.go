@@ -40,7 +40,8 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 			}
 			writes := 0
 			for _, request := range requests {
-				if request.ObjectRef.Resource == "pods" && !request.ReadOnly() {
+				// An event is one, too.
+				if r := request.ObjectRef.Resource; (r == "pods" || r == "events") && !request.ReadOnly() {
 					writes++
 				}
 			}

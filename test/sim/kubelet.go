@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/virtual-kubelet/virtual-kubelet/errdefs"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -77,6 +78,17 @@ func newKubelet(ctx context.Context, api *API) *kubelet {
 
 // lister returns copies, as the daemon's cache does.
 func (k *kubelet) lister() corev1listers.PodLister { return corev1listers.NewPodLister(k.cache) }
+
+// shows reports whether the cache has the status and the claim id of pod.
+func (k *kubelet) shows(pod *corev1.Pod) bool {
+	object, ok, _ := k.cache.GetByKey(podcontract.Key(pod))
+	if !ok {
+		return false
+	}
+	cached := object.(*corev1.Pod)
+	return cached.UID == pod.UID && equality.Semantic.DeepEqual(cached.Status, pod.Status) &&
+		cached.Annotations[podcontract.AnnotationClaimID] == pod.Annotations[podcontract.AnnotationClaimID]
+}
 
 // start fills the cache from a whole list, calls DeletePod for the Pods that
 // the provider has and the list lacks, and begins to work.

@@ -124,7 +124,7 @@ func (w *World) Start() error {
 	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
-		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true },
+		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
 	}
 	if w.Measure {
