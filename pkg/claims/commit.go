@@ -15,6 +15,13 @@ type round struct {
 	err  error
 }
 
+// draft is what a write needs. It is kept from one to the next: under a burst their
+// garbage would be several times the daemon's memory each second.
+type draft struct {
+	claims, releasing []json.RawMessage
+	file              []byte
+}
+
 // change runs apply under the lock and returns once a write that includes what
 // it did has landed, or has failed. When apply fails nothing is written.
 func (t *Table) change(apply func() error) error {
@@ -39,6 +46,7 @@ func (t *Table) change(apply func() error) error {
 // write lands rounds until nobody waits. All changes made while one write was
 // at the disk share the next (DESIGN rule 6).
 func (t *Table) write() {
+	d := &t.draft
 	for {
 		t.mu.Lock()
 		r := t.gathering
@@ -48,12 +56,13 @@ func (t *Table) write() {
 			return
 		}
 		t.gathering = nil
-		claims, releasing := t.snapshot()
+		t.snapshot(d)
 		rev := t.rev
 		t.mu.Unlock()
 
 		start := time.Now()
-		r.err = t.save(claims, releasing)
+		d.file = appendTable(d.file[:0], d.claims, d.releasing, t.extra)
+		r.err = replace(t.fs, t.path, d.file)
 		took := time.Since(start)
 
 		t.mu.Lock()
@@ -70,10 +79,6 @@ func (t *Table) write() {
 		close(r.done)
 		t.signal()
 	}
-}
-
-func (t *Table) save(claims, releasing []json.RawMessage) error {
-	return replace(t.fs, t.path, encodeTable(claims, releasing, t.extra))
 }
 
 // Flush writes the table when its last write failed, and does nothing

@@ -176,17 +176,17 @@ func encodeMember(name string, value json.RawMessage) (json.RawMessage, error) {
 	return slices.Concat(quoted, json.RawMessage(":"), value), nil
 }
 
-// encodeTable renders the file from what is encoded already, as it is ordered: the
+// appendTable renders the file from what is encoded already, as it is ordered: the
 // members of the claims field, the releasing list, and further members. An encoder
 // would read and check every row again for each change of one.
-func encodeTable(claims, releasing, extra []json.RawMessage) []byte {
+func appendTable(b []byte, claims, releasing, extra []json.RawMessage) []byte {
 	size := len(`{"claims":{},"releasing":[]}`)
 	for _, parts := range [][]json.RawMessage{claims, releasing, extra} {
 		for _, part := range parts {
 			size += len(part) + len(",")
 		}
 	}
-	b := append(make([]byte, 0, size), `{"claims":{`...)
+	b = append(slices.Grow(b, size), `{"claims":{`...)
 	b = append(appendList(b, claims), '}')
 	if len(releasing) > 0 {
 		b = append(appendList(append(b, `,"releasing":[`...), releasing), ']')

@@ -4,45 +4,46 @@
 package claims
 
 import (
-	"iter"
 	"slices"
+	"strings"
 )
 
-// keyed is the claims by pod key, in the order of keys that the file and every
-// list have. The order is kept, because every write needs it.
+// keyed is the claims by pod key, and in the order of keys that the file and every
+// list have. The order is kept, because every write needs it. The zero value is
+// ready.
 type keyed struct {
-	entries map[string]entry
-	keys    []string
+	byKey   map[string]*entry
+	ordered []*entry
 }
 
 func (k *keyed) get(key string) (entry, bool) {
-	e, ok := k.entries[key]
-	return e, ok
+	if e := k.byKey[key]; e != nil {
+		return *e, true
+	}
+	return entry{}, false
 }
 
 // set stores a claim under its key.
 func (k *keyed) set(e entry) {
-	if i, taken := slices.BinarySearch(k.keys, e.Key); !taken {
-		k.keys = slices.Insert(k.keys, i, e.Key)
+	if held := k.byKey[e.Key]; held != nil {
+		*held = e
+		return
 	}
-	k.entries[e.Key] = e
+	if k.byKey == nil {
+		k.byKey = map[string]*entry{}
+	}
+	k.byKey[e.Key] = &e
+	i, _ := k.find(e.Key)
+	k.ordered = slices.Insert(k.ordered, i, &e)
 }
 
 func (k *keyed) remove(key string) {
-	if i, there := slices.BinarySearch(k.keys, key); there {
-		k.keys = slices.Delete(k.keys, i, i+1)
+	if i, there := k.find(key); there {
+		k.ordered = slices.Delete(k.ordered, i, i+1)
+		delete(k.byKey, key)
 	}
-	delete(k.entries, key)
 }
 
-// all yields every claim, in order. Claims may be set meanwhile under keys that
-// are taken, and under no other.
-func (k *keyed) all() iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for _, key := range k.keys {
-			if !yield(k.entries[key]) {
-				return
-			}
-		}
-	}
+func (k *keyed) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(k.ordered, key, func(e *entry, key string) int { return strings.Compare(e.Key, key) })
 }

@@ -19,7 +19,7 @@ func (t *Table) CountByState() map[State]int {
 	counts := map[State]int{Tentative: 0, Bound: 0, Preserved: 0, Quarantined: 0, Releasing: 0}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for e := range t.claims.all() {
+	for _, e := range t.claims.ordered {
 		counts[e.State]++
 	}
 	counts[Releasing] = len(t.releasing)

@@ -38,6 +38,8 @@ type Table struct {
 	writes    Writes
 	observe   func(took time.Duration, err error)
 
+	// draft belongs to the write that is going on.
+	draft draft
 	// changes wakes who watches the table.
 	changes chan struct{}
 }
@@ -87,7 +89,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, claims: keyed{entries: map[string]entry{}}, releasing: map[string]entry{},
+		path: path, fs: fsys, releasing: map[string]entry{},
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -138,9 +140,9 @@ func (t *Table) read(e entry) Claim {
 func (t *Table) List() []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := make([]Claim, 0, len(t.claims.keys))
-	for e := range t.claims.all() {
-		out = append(out, t.read(e))
+	out := make([]Claim, 0, len(t.claims.ordered))
+	for _, e := range t.claims.ordered {
+		out = append(out, t.read(*e))
 	}
 	return out
 }
@@ -151,8 +153,8 @@ func (t *Table) Select(wanted func(Claim) bool) []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []Claim
-	for e := range t.claims.all() {
-		if c := t.read(e); wanted(c) {
+	for _, e := range t.claims.ordered {
+		if c := t.read(*e); wanted(c) {
 			out = append(out, c)
 		}
 	}
@@ -174,18 +176,17 @@ func (t *Table) Releasing() []Claim {
 }
 
 // snapshot gathers what the file should say. The caller holds mu.
-func (t *Table) snapshot() (claims, releasing []json.RawMessage) {
-	claims = make([]json.RawMessage, 0, len(t.claims.keys))
+func (t *Table) snapshot(d *draft) {
+	d.claims, d.releasing = d.claims[:0], d.releasing[:0]
 	byID := maps.Clone(t.releasing)
-	for e := range t.claims.all() {
+	for _, e := range t.claims.ordered {
 		if e.stranded {
-			byID[e.ID] = e
+			byID[e.ID] = *e
 		} else {
-			claims = append(claims, e.raw)
+			d.claims = append(d.claims, e.raw)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		releasing = append(releasing, byID[id].raw)
+		d.releasing = append(d.releasing, byID[id].raw)
 	}
-	return claims, releasing
 }

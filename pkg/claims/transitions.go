@@ -88,14 +88,13 @@ func (t *Table) Vouch(listed []Seen) error {
 	}
 	t.mu.Lock()
 	moved := map[string]Claim{}
-	for e := range t.claims.all() {
+	for _, e := range t.claims.ordered {
 		deadline, ok := deadlines[e.ID]
 		if !ok || e.State == Tentative {
 			continue
 		}
 		if e.State == Quarantined {
 			e.State = vouchedState(e.Row)
-			t.claims.set(e)
 			t.signal()
 		}
 		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {

@@ -57,8 +57,8 @@ func (p *PodInformer) SharedLister() corev1listers.PodLister { return p.informer
 // already, as far as is known: publishing them would send nothing.
 func (p *PodInformer) Shows(pod *corev1.Pod) bool {
 	base, err := p.published.get(pod.Namespace, pod.Name)
-	if err != nil || base == nil || base.UID != pod.UID {
-		return false
+	if err != nil || base == nil || base.UID != pod.UID || base.Status.Phase != pod.Status.Phase {
+		return false // without the cost of a whole comparison
 	}
 	patch, err := statusPatch(base, pod)
 	return err == nil && patch == nil

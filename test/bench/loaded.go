@@ -24,8 +24,8 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 	d := newDaemon(o, c, append(fastClient(), "--publish-inventory")...)
 	return with(ctx, d, func() error {
 		_, err := runBurst(ctx, d, arrival{pods: o.many()}, func(ctx context.Context) error {
-			restarted := time.Now()
-			if err := measureRestart(ctx, o, d, r); err != nil {
+			restarted, err := measureRestart(ctx, o, d, r)
+			if err != nil {
 				return err
 			}
 			if err := measureRest(ctx, o, d, r); err != nil {
@@ -52,26 +52,26 @@ func measureLoaded(ctx context.Context, o *options, c *cluster, r *report) error
 	})
 }
 
-// measureRestart takes the time from the start of the process until all Pods
-// are served as before.
-func measureRestart(ctx context.Context, o *options, d *daemon, r *report) error {
+// measureRestart takes the time from the start of the process, which it returns,
+// until all Pods are served as before.
+func measureRestart(ctx context.Context, o *options, d *daemon, r *report) (begun time.Time, err error) {
 	say("restart with %d Pods", o.many())
 	// Statuses of the burst may still be on their way.
 	if err := sleep(ctx, min(settleTime, o.rest)); err != nil {
-		return err
+		return begun, err
 	}
 	if err := d.process.stop(); err != nil {
-		return err
+		return begun, err
 	}
-	begun := time.Now()
+	begun = time.Now()
 	if err := d.launch(ctx); err != nil {
-		return err
+		return begun, err
 	}
 	if err := poll(ctx, 50*time.Millisecond, func(ctx context.Context) error { return d.serving(ctx, o.many()) }); err != nil {
-		return err
+		return begun, err
 	}
 	r.ours(of(rowRestart, o.many()), time.Since(begun).Seconds())
-	return nil
+	return begun, nil
 }
 
 // serving reports what a daemon that has just started still lacks: its table
