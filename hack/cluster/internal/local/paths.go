@@ -20,7 +20,7 @@ func (p paths) bin() string                { return filepath.Join(p.state, "bin"
 func (p paths) logs() string               { return filepath.Join(p.state, "logs") }
 func (p paths) records() string            { return filepath.Join(p.state, "processes") }
 func (p paths) restore() string            { return filepath.Join(p.state, "restore") }
-func (p paths) auditLog() string           { return filepath.Join(p.state, "audit.log") }
+func (p paths) auditLog() string           { return filepath.Join(p.state, "audit", "audit.log") }
 func (p paths) etcd() string               { return filepath.Join(p.state, "etcd") }
 func (p paths) images() string             { return filepath.Join(p.state, "images") }
 func (p paths) config(name string) string  { return filepath.Join(p.state, "config", name) }
@@ -45,8 +45,8 @@ func (p paths) hostLogs(host string) string { return filepath.Join(p.logs(), hos
 // removable are the paths that "down" deletes. It keeps the logs, for whoever
 // wants to know what happened, and the lock, which it holds.
 func (p paths) removable() []string {
-	list := []string{p.kubeconfig(), p.bin(), p.records(), p.restore(), p.etcd(), p.images(), p.auditLog()}
-	for _, name := range []string{"config", "pki", "hosts"} {
+	list := []string{p.kubeconfig(), p.bin(), p.records(), p.restore(), p.etcd(), p.images()}
+	for _, name := range []string{"audit", "config", "pki", "hosts"} {
 		list = append(list, filepath.Join(p.state, name))
 	}
 	return list
