@@ -233,6 +233,19 @@ func (f *fixture) createInventory(name string) {
 // takes them back, and starts no second one beside them.
 func TestB18DaemonSetIsRecreated(t *testing.T) {
 	f := newFixture(t)
+	first, err := f.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A new DaemonSet takes Pods of any DaemonSet's first template for its own,
+	// whatever they hold: only those of a later one tell whether the templates agree.
+	const later = "podAnnotations.later=yes"
+	t.Cleanup(func() { resetRelease(t, f.suite) })
+	if err := f.upgrade(t.Context(), later); err != nil {
+		t.Fatal(err)
+	}
+	waitReplaced(t, f.suite, first)
+	waitDaemons(t, f.suite)
 	all := newFleet(f)
 	before, err := f.daemons(t.Context())
 	if err != nil {
@@ -241,7 +254,7 @@ func TestB18DaemonSetIsRecreated(t *testing.T) {
 	if _, err := f.kubectl(t.Context(), "--namespace="+release, "delete", "daemonset", release, "--cascade=orphan"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.upgrade(t.Context()); err != nil {
+	if err := f.upgrade(t.Context(), later); err != nil {
 		t.Fatal(err)
 	}
 	waitDaemons(t, f.suite)
