@@ -6,6 +6,7 @@ package claims
 import (
 	"encoding/json"
 	"errors"
+	"runtime"
 	"time"
 )
 
@@ -78,6 +79,9 @@ func (t *Table) write() {
 		}
 		close(r.done)
 		t.signal()
+		// Who has waited may have more to change. Without a turn now it would miss
+		// the next write, and half of all would always wait for the other half's.
+		runtime.Gosched()
 	}
 }
 

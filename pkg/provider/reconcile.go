@@ -5,6 +5,7 @@ package provider
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -73,8 +74,10 @@ func (p *Provider) serveSuccessor(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// published reports whether the API shows what this provider says of the Pod.
-// Conditions and fields that others own are not compared.
+// published reports whether the API shows what this provider says of the Pod. What
+// others own is not compared. The conditions are: while the node cannot be reached,
+// the node lifecycle controller says of all its Pods that they are not ready, and
+// leaves it to the node to say otherwise.
 func published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
 	if !says(ours) {
 		return true
@@ -83,5 +86,10 @@ func published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
 		api.Status.Reason == ours.Reason &&
 		api.Status.PodIP == ours.PodIP &&
 		(claimID == "" || api.Annotations[podcontract.AnnotationClaimID] == claimID) &&
-		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.ContainerStatuses)
+		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.ContainerStatuses) &&
+		!slices.ContainsFunc(ours.Conditions, func(c corev1.PodCondition) bool { return !hasCondition(api, c.Type, c.Status) })
+}
+
+func hasCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
 }

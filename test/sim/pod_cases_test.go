@@ -157,6 +157,27 @@ func TestB06MassEviction(t *testing.T) {
 	})
 }
 
+// The node lifecycle controller says so of all Pods of a node that was not reached
+// for a while, and does not take it back.
+func TestAPodIsReadyAgain(t *testing.T) {
+	play(t, func(t *testing.T, w *World) {
+		w.run(nb)
+		others := w.API.Pod(nb).DeepCopy()
+		for i := range others.Status.Conditions {
+			if c := &others.Status.Conditions[i]; c.Type == corev1.PodReady {
+				c.Status = corev1.ConditionFalse
+			}
+		}
+		w.API.PatchStatus(others)
+		w.Wait(2 * time.Minute)
+		for _, c := range w.API.Pod(nb).Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue {
+				t.Errorf("two minutes later the Pod is not ready: %+v", c)
+			}
+		}
+	})
+}
+
 func TestB07LateDeleteOfAnOldGeneration(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
