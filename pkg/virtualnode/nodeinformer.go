@@ -5,6 +5,7 @@ package virtualnode
 
 import (
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +61,15 @@ func (n *NodeInformer) Get() (*corev1.Node, error) {
 func (n *NodeInformer) missing() bool {
 	_, err := n.Get()
 	return apierrors.IsNotFound(err)
+}
+
+// givenUp reports whether the node lifecycle controller is known to have given the
+// Node up: it was not reached for a while, and nobody knows whether it is ready.
+func (n *NodeInformer) givenUp() bool {
+	node, err := n.Get()
+	return err == nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionUnknown
+	})
 }
 
 // withoutManagedFields is a transform of the cache: they are as large as the rest.

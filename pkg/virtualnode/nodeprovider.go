@@ -64,8 +64,9 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 			changed = changed || news
 		}
 		// An update for a missing Node is what makes the controller notice
-		// and re-create it, a minute before it would by itself.
-		if (changed || p.node.missing()) && ctx.Err() == nil {
+		// and re-create it, and one for a Node that was given up what makes it
+		// Ready, up to a minute before it would by itself.
+		if (changed || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
 			update(p.status.current())
 		}
 	}

@@ -147,6 +147,30 @@ func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
 	})
 }
 
+// A Node that is reached again takes Pods again, and those that it has are not
+// evicted.
+func TestANodeThatWasGivenUpIsReadyAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		startRegistration(t, client, alwaysReachable)
+		time.Sleep(5*time.Minute + time.Second) // the next update by itself is far
+		n := getNode(t, client)
+		for i := range n.Status.Conditions {
+			n.Status.Conditions[i].Status, n.Status.Conditions[i].Reason = corev1.ConditionUnknown, "NodeStatusUnknown"
+		}
+		if _, err := client.CoreV1().Nodes().UpdateStatus(t.Context(), n, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(observeInterval + time.Second)
+		synctest.Wait()
+		for _, c := range getNode(t, client).Status.Conditions {
+			if c.Status == corev1.ConditionUnknown {
+				t.Errorf("condition %+v", c)
+			}
+		}
+	})
+}
+
 func TestRegistrationOutlivesAnAbsentAPIServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
