@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -62,8 +63,8 @@ func (s *suite) checkRights(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("the daemon may %v, and no test has seen it do so", r))
 		}
 	}
-	for r := range refused {
-		errs = append(errs, fmt.Errorf("the daemon was refused to %v", r))
+	for r, at := range refused {
+		errs = append(errs, fmt.Errorf("the daemon was refused to %v at %v", r, at))
 	}
 	fmt.Printf("rights: %d granted, %d used, %d refused\n", len(granted), len(used), len(refused))
 	return errors.Join(errs...)
@@ -103,13 +104,13 @@ func (s *suite) granted(ctx context.Context) (map[right]bool, error) {
 	return granted, nil
 }
 
-// audited returns what the daemons asked for, and what of it was refused.
-func (s *suite) audited() (used, refused map[right]bool, err error) {
+// audited returns what the daemons asked for, and what of it was refused when.
+func (s *suite) audited() (used map[right]bool, refused map[right]time.Time, err error) {
 	requests, err := s.info.Requests(daemonUser, s.begun)
 	if err != nil {
 		return nil, nil, err
 	}
-	used, refused = map[right]bool{}, map[right]bool{}
+	used, refused = map[right]bool{}, map[right]time.Time{}
 	for _, request := range requests {
 		// Tests use the account too, under a name of their own; everything else
 		// that does is a daemon, whatever it calls itself.
@@ -122,8 +123,8 @@ func (s *suite) audited() (used, refused map[right]bool, err error) {
 		}
 		used[r] = true
 		switch {
-		case request.ResponseStatus.Code == http.StatusForbidden && !terminating(request):
-			refused[r] = true
+		case request.ResponseStatus.Code == http.StatusForbidden && !terminating(request) && !s.uninstall.has(request.RequestReceivedTimestamp):
+			refused[r] = request.RequestReceivedTimestamp
 		case request.Verb == "patch" && request.ResponseStatus.Code == http.StatusCreated:
 			used[right{r.group, r.resource, "create"}] = true // an apply that creates is asked for both
 		}
@@ -133,6 +134,11 @@ func (s *suite) audited() (used, refused map[right]bool, err error) {
 	}
 	return used, refused, nil
 }
+
+// span is a stretch of time, both ends included.
+type span struct{ from, to time.Time }
+
+func (s span) has(at time.Time) bool { return !at.Before(s.from) && !at.After(s.to) }
 
 // terminating reports whether a write came too late for its namespace, as an
 // event about a Pod that goes with its namespace does.

@@ -48,6 +48,9 @@ type suite struct {
 	image   string
 	// begun is when: what another run asked for is not this one's.
 	begun time.Time
+	// uninstall is from when to when Helm removed the release: it takes the rights
+	// away while the daemons that it has told to stop are still stopping.
+	uninstall span
 }
 
 // shared is set by TestMain before any test runs.

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,6 +144,7 @@ func TestB17Uninstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.suite.uninstall.from = time.Now()
 	if _, err := f.helm(t.Context(), "uninstall", release, "--namespace="+release, "--wait", "--timeout=2m"); err != nil {
 		t.Fatal(err)
 	}
@@ -152,6 +154,7 @@ func TestB17Uninstall(t *testing.T) {
 		}
 	})
 	waitReplaced(t, f.suite, daemons)
+	f.suite.uninstall.to = time.Now()
 	for _, h := range f.info.Hosts {
 		eventually(t, "end of the readiness of "+h.VirtualNode(), func(ctx context.Context) error {
 			if _, err := f.readyNode(ctx, h.VirtualNode()); err == nil {
