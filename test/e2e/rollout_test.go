@@ -144,7 +144,7 @@ func TestB17Uninstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.suite.uninstall.from = time.Now()
+	f.uninstall.from = time.Now()
 	if _, err := f.helm(t.Context(), "uninstall", release, "--namespace="+release, "--wait", "--timeout=2m"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestB17Uninstall(t *testing.T) {
 		}
 	})
 	waitReplaced(t, f.suite, daemons)
-	f.suite.uninstall.to = time.Now()
+	f.uninstall.to = time.Now()
 	for _, h := range f.info.Hosts {
 		eventually(t, "end of the readiness of "+h.VirtualNode(), func(ctx context.Context) error {
 			if _, err := f.readyNode(ctx, h.VirtualNode()); err == nil {
