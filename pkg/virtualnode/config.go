@@ -37,6 +37,10 @@ type Config struct {
 	Labels map[string]string
 	// Version is the build version, shown in the Node's kubelet version.
 	Version string
+	// HostID identifies the host that runs the node; empty where it is not known.
+	HostID string
+	// Admitted is closed once the daemon may serve Pods; nil means from the start.
+	Admitted <-chan struct{}
 
 	// QueueQPS and QueueBurst bound each of the three pod queues.
 	QueueQPS   float64
