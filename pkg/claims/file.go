@@ -70,9 +70,8 @@ func decode(data []byte) (contents, error) {
 	if err := json.Unmarshal(rawClaims, &rows); err != nil {
 		return contents{}, damaged("the claims field is not an object")
 	}
-	ids := map[string]bool{}
 	for key, raw := range rows {
-		row, _, err := decodeRow(raw, ids)
+		row, _, err := decodeRow(raw)
 		if err != nil {
 			return contents{}, fmt.Errorf("claim %q: %w", key, err)
 		}
@@ -88,7 +87,7 @@ func decode(data []byte) (contents, error) {
 		}
 	}
 	for i, raw := range releasing {
-		row, key, err := decodeRow(raw, ids)
+		row, key, err := decodeRow(raw)
 		if err != nil {
 			return contents{}, fmt.Errorf("releasing entry %d: %w", i, err)
 		}
@@ -98,9 +97,8 @@ func decode(data []byte) (contents, error) {
 	return c, nil
 }
 
-// decodeRow reads one row. ids has those seen so far: one sandbox in two rows
-// could be released under the Pod that still uses it.
-func decodeRow(raw json.RawMessage, ids map[string]bool) (Row, string, error) {
+// decodeRow reads one row.
+func decodeRow(raw json.RawMessage) (Row, string, error) {
 	fields, err := object(raw)
 	if err != nil {
 		return Row{}, "", damaged("the row is not an object")
@@ -112,10 +110,6 @@ func decodeRow(raw json.RawMessage, ids map[string]bool) (Row, string, error) {
 	if f.ID == "" || f.Token == "" {
 		return Row{}, "", damaged("the row lacks its id or its token")
 	}
-	if ids[f.ID] {
-		return Row{}, "", damaged("sandbox %q is named by two rows", f.ID)
-	}
-	ids[f.ID] = true
 	return Row{
 		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
 		PodUID: f.PodUID, Authority: f.Authority,

@@ -14,6 +14,7 @@ import (
 type keyed struct {
 	byKey   map[string]*entry
 	ordered []*entry
+	ids     map[string]int // how many claims have the sandbox
 }
 
 func (k *keyed) get(key string) (entry, bool) {
@@ -25,12 +26,14 @@ func (k *keyed) get(key string) (entry, bool) {
 
 // set stores a claim under its key.
 func (k *keyed) set(e entry) {
+	if k.byKey == nil {
+		k.byKey, k.ids = map[string]*entry{}, map[string]int{}
+	}
+	k.ids[e.ID]++
 	if held := k.byKey[e.Key]; held != nil {
+		k.dropID(held.ID)
 		*held = e
 		return
-	}
-	if k.byKey == nil {
-		k.byKey = map[string]*entry{}
 	}
 	k.byKey[e.Key] = &e
 	i, _ := k.find(e.Key)
@@ -39,8 +42,18 @@ func (k *keyed) set(e entry) {
 
 func (k *keyed) remove(key string) {
 	if i, there := k.find(key); there {
+		k.dropID(k.ordered[i].ID)
 		k.ordered = slices.Delete(k.ordered, i, i+1)
 		delete(k.byKey, key)
+	}
+}
+
+// holders is how many claims have the sandbox.
+func (k *keyed) holders(id string) int { return k.ids[id] }
+
+func (k *keyed) dropID(id string) {
+	if k.ids[id]--; k.ids[id] == 0 {
+		delete(k.ids, id)
 	}
 }
 

@@ -95,11 +95,22 @@ func (r Row) HeldBy(h Holder) bool {
 	return same && r.PodUID == h.PodUID && r.Authority == h.authority() && r.Owner == nil
 }
 
+// MaxLease is the longest lease of an ordinary claim, from the moment of the
+// claim. It stands in where sandboxd names no deadline.
+const MaxLease = 24 * time.Hour
+
+// LeaseEnd is when the lease ends, as far as is known: the cached deadline, or
+// the end of the longest lease where there is none.
+func (r Row) LeaseEnd() time.Time {
+	if r.Deadline.IsZero() {
+		return r.ClaimedAt.Add(MaxLease)
+	}
+	return r.Deadline
+}
+
 // Expired reports whether the cached lease has passed. The cache is not
 // authoritative: only the node can say that the sandbox is gone.
-func (r Row) Expired(now time.Time) bool {
-	return !r.Deadline.IsZero() && !now.Before(r.Deadline)
-}
+func (r Row) Expired(now time.Time) bool { return !now.Before(r.LeaseEnd()) }
 
 // State is where a claim stands in its life (DESIGN, "A claim's life").
 type State string

@@ -27,7 +27,7 @@ type Table struct {
 	// mu guards all that follows. It is never held while the disk works.
 	mu        sync.Mutex
 	claims    keyed
-	releasing map[string]entry  // by claim id
+	releasing []entry           // two can name one sandbox, each with a token of its own
 	extra     []json.RawMessage // members of the file that this build does not know
 	rev       uint64            // of the newest change
 	landed    uint64            // of the newest change that a write has landed
@@ -89,7 +89,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, releasing: map[string]entry{},
+		path: path, fs: fsys,
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -111,9 +111,11 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		t.claims.set(e)
 	}
 	for _, r := range c.releasing {
-		if t.releasing[r.ID], err = newEntry(r); err != nil {
+		e, err := newEntry(r)
+		if err != nil {
 			return nil, err
 		}
+		t.releasing = append(t.releasing, e)
 	}
 	if err := t.change(func() error { return nil }); err != nil {
 		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of --state-path: %w", err)
@@ -178,15 +180,16 @@ func (t *Table) Releasing() []Claim {
 // snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot(d *draft) {
 	d.claims, d.releasing = d.claims[:0], d.releasing[:0]
-	byID := maps.Clone(t.releasing)
+	releasing := slices.Clone(t.releasing)
 	for _, e := range t.claims.ordered {
 		if e.stranded {
-			byID[e.ID] = *e
+			releasing = append(releasing, *e)
 		} else {
 			d.claims = append(d.claims, e.raw)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		d.releasing = append(d.releasing, byID[id].raw)
+	slices.SortStableFunc(releasing, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
+	for _, e := range releasing {
+		d.releasing = append(d.releasing, e.raw)
 	}
 }

@@ -231,9 +231,6 @@ func TestOvertakenTransitionsChangeNothing(t *testing.T) {
 		"preserve": func() error { return table.Preserve("default/a", "sb_1", nil) },
 		"withdraw": func() error { return table.Withdraw("default/a", "sb_1") },
 		"forget":   func() error { return table.Forget("default/a", "sb_1") },
-		"displace": func() error {
-			return table.Add("default/a", row("sb_3", "pod-3"), &claims.Claim{Key: "default/a", Row: row("sb_1", "pod-1")})
-		},
 	} {
 		if err := transition(); !errors.Is(err, claims.ErrNotFound) {
 			t.Errorf("%s of a claim that the key no longer has: %v, want ErrNotFound", name, err)
@@ -243,8 +240,45 @@ func TestOvertakenTransitionsChangeNothing(t *testing.T) {
 	if c.ID != "sb_2" || c.PodUID != "pod-2" || c.State != claims.Bound || len(table.Releasing()) != 0 {
 		t.Errorf("the claim changed: %+v, releasing %d", c, len(table.Releasing()))
 	}
-	if err := table.Add("default/a", row("sb_4", "pod-4"), nil); err == nil {
-		t.Error("a second claim took a key that is taken")
+}
+
+// A claim that cannot take its key keeps its credential, and leaves the claim that
+// is in the way as it is. The file can be read again.
+func TestClaimWithoutAKeyKeepsItsCredential(t *testing.T) {
+	for name, c := range map[string]struct {
+		key       string
+		row       claims.Row
+		displaced *claims.Claim
+	}{
+		"the key is taken":                   {key: "default/a", row: row("sb_4", "pod-4")},
+		"the displaced claim was overtaken":  {key: "default/a", row: row("sb_4", "pod-4"), displaced: &claims.Claim{Key: "default/a", Row: row("sb_1", "pod-1")}},
+		"another key has the sandbox":        {key: "default/b", row: row("sb_2", "pod-4")},
+		"the key has the sandbox":            {key: "default/a", row: row("sb_2", "pod-4")},
+		"the displaced claim is the sandbox": {key: "default/a", row: row("sb_2", "pod-4"), displaced: &claims.Claim{Key: "default/a", Row: row("sb_2", "pod-2")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			mustAdd(t, table, "default/a", "sb_2", "pod-2")
+			c.row.Token = sandboxd.NewToken("second")
+			if err := table.Add(c.key, c.row, c.displaced); !errors.Is(err, claims.ErrOtherClaim) {
+				t.Errorf("error %v, want ErrOtherClaim", err)
+			}
+			for range 2 {
+				held, _ := table.Get("default/a")
+				if held.ID != "sb_2" || held.PodUID != "pod-2" || held.Token.Reveal() == "second" {
+					t.Errorf("the claim in the way changed: %+v", held)
+				}
+				releasing := table.Releasing()
+				if len(releasing) != 1 || releasing[0].ID != c.row.ID || releasing[0].Token.Reveal() != "second" {
+					t.Errorf("releasing %+v, want the new claim with its token", releasing)
+				}
+				if _, taken := table.Get("default/b"); taken {
+					t.Error("two keys have one sandbox")
+				}
+				table = open(t, fsys) // as the next start reads it
+			}
+		})
 	}
 }
 

@@ -6,31 +6,42 @@ package claims
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
+// ErrOtherClaim says that a claim could not be recorded under its key, because
+// the key or the sandbox belongs to another claim. Its credential is kept in the
+// releasing list.
+var ErrOtherClaim = errors.New("the pod key or the sandbox belongs to another claim")
+
 // Add puts a claim that sandboxd has just delivered under a free key, or in
 // place of the claim displaced, which goes to the releasing list in the same
-// write. On nil the claim is [Bound]. On error it stays [Tentative] under its
-// key until the caller has given the sandbox back. The file then has it, as
-// soon as it can be written, in the releasing list: a sandbox that was about to
-// be given back must not be adopted after a restart.
+// write. On nil the claim is [Bound].
+//
+// No credential is lost on error. A claim whose write failed stays [Tentative]
+// under its key until the caller has returned the sandbox. The file then has it,
+// as soon as it can be written, in the releasing list: a sandbox that is about
+// to be returned must not be adopted after a restart. With [ErrOtherClaim] the
+// claim is in the releasing list already.
 func (t *Table) Add(key string, row Row, displaced *Claim) error {
+	var refused error
 	err := t.change(func() error {
 		held, taken := t.claims.get(key)
 		switch {
-		case displaced == nil && taken:
-			return fmt.Errorf("claim for %s: sandbox %s is in the way", key, held.ID)
+		case displaced == nil && taken, displaced != nil && (!taken || held.ID != displaced.ID), t.claims.holders(row.ID) > 0:
+			refused = fmt.Errorf("claim %s for %s: %w", row.ID, key, ErrOtherClaim)
+			return t.release(Claim{Key: key, Row: row})
 		case displaced != nil:
-			if !taken || held.ID != displaced.ID {
-				return ErrNotFound
-			}
 			if err := t.withdraw(held.Claim); err != nil {
 				return err
 			}
 		}
 		return t.put(Claim{Key: key, Row: row, State: Tentative})
 	})
+	if refused != nil {
+		return errors.Join(refused, err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, ok := t.claims.get(key)
@@ -52,12 +63,27 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	}
 }
 
+// Holders is how many claims under pod keys have the sandbox. A sandbox that
+// sandboxd delivered twice must not be destroyed for one claim while a Pod uses
+// it under another.
+func (t *Table) Holders(id string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.claims.holders(id)
+}
+
 // Bind records that a Pod adopted the claim. Its owner mark is cleared.
 func (t *Table) Bind(key, id string, h Holder) error {
 	return t.update(key, id, func(c *Claim) {
 		c.PodUID, c.Authority, c.Controller, c.Owner = h.PodUID, h.authority(), h.Controller, nil
 		c.State = Bound
 	})
+}
+
+// Follow records who controls the Pod that holds the claim, which can change
+// while the Pod lives. The claim's state stays as it is.
+func (t *Table) Follow(key, id string, h Holder) error {
+	return t.update(key, id, func(c *Claim) { c.Authority, c.Controller = h.authority(), h.Controller })
 }
 
 // Preserve records that the claim's Pod is gone while its owner, nil for a
@@ -146,8 +172,9 @@ func (t *Table) Forget(key, id string) error {
 			t.claims.remove(key)
 			return nil
 		}
-		if _, ok := t.releasing[id]; ok {
-			delete(t.releasing, id)
+		left := slices.DeleteFunc(t.releasing, func(e entry) bool { return e.ID == id && e.Key == key })
+		if gone := len(left) < len(t.releasing); gone {
+			t.releasing = left
 			return nil
 		}
 		return ErrNotFound
@@ -182,8 +209,17 @@ func (t *Table) put(c Claim) error {
 	return nil
 }
 
-// withdraw moves a claim to the releasing list. The caller holds mu.
+// withdraw moves a claim from its key to the releasing list. The caller holds mu.
 func (t *Table) withdraw(c Claim) error {
+	if err := t.release(c); err != nil {
+		return err
+	}
+	t.claims.remove(c.Key)
+	return nil
+}
+
+// release adds a claim to the releasing list. The caller holds mu.
+func (t *Table) release(c Claim) error {
 	c.State = Releasing
 	e, err := newEntry(c)
 	if err != nil {
@@ -191,7 +227,6 @@ func (t *Table) withdraw(c Claim) error {
 	}
 	t.rev++
 	e.rev = t.rev
-	t.claims.remove(c.Key)
-	t.releasing[c.ID] = e
+	t.releasing = append(t.releasing, e)
 	return nil
 }
