@@ -20,6 +20,11 @@ type Owner struct {
 	UID        types.UID `json:"uid"`
 }
 
+// SameOwner reports whether both are the same owner, or no owner.
+func SameOwner(a, b *Owner) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // Holder is the Pod that holds, or asks for, a claim.
 type Holder struct {
 	PodUID types.UID
@@ -91,8 +96,12 @@ func (r Row) AdoptableBy(h Holder) bool {
 
 // HeldBy reports whether the row already says all there is to say of h.
 func (r Row) HeldBy(h Holder) bool {
-	same := r.Controller == h.Controller || (r.Controller != nil && h.Controller != nil && *r.Controller == *h.Controller)
-	return same && r.PodUID == h.PodUID && r.Authority == h.authority() && r.Owner == nil
+	return r.PodUID == h.PodUID && r.ControlledAs(h) && r.Owner == nil
+}
+
+// ControlledAs reports whether the row names the controller that h has.
+func (r Row) ControlledAs(h Holder) bool {
+	return SameOwner(r.Controller, h.Controller) && r.Authority == h.authority()
 }
 
 // MaxLease is the longest lease of an ordinary claim, from the moment of the

@@ -26,6 +26,10 @@ type Decision struct {
 	Err error
 }
 
+// Missing reports whether the Decision releases because the object is not there,
+// rather than for what it says of itself.
+func (d Decision) Missing() bool { return d.Release && (d.Cause == Gone || d.Cause == Replaced) }
+
 // Attrs is the Decision as key and value pairs for a log line.
 func (d Decision) Attrs() []any {
 	if d.Err == nil {

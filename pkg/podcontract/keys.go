@@ -42,6 +42,9 @@ const (
 	// ReasonLost: the node no longer holds the sandbox of a Pod that ran,
 	// before the end of its lease.
 	ReasonLost = "SandboxLost"
+	// ReasonDeleted: the Pod was deleted, its claim is decided, and something else,
+	// such as a finalizer, keeps its object.
+	ReasonDeleted = "SandboxPodDeleted"
 )
 
 // DefaultTTLSeconds is the lease of a Pod without the ttl annotation:

@@ -46,55 +46,61 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 	}
 	key, row := podcontract.Key(pod), claims.NewRow(got, holderOf(pod), time.Now())
 	if addErr := p.table.Add(key, row, displaced); addErr != nil {
-		return p.strand(ctx, pod, addErr)
+		return p.keepForRetry(ctx, pod, addErr)
 	}
 	if displaced != nil {
 		p.wakeReleases()
 		p.recordReleased(*displaced, "a pod of another owner has taken its name")
 	}
 	if err != nil {
-		// The answer named a sandbox and no address to reach it by.
+		// The answer named a sandbox and could not be read in full.
 		p.withdraw(ctx, claims.Claim{Key: key, Row: row})
 		return err
 	}
 	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
 	p.record(subjectOfPod(pod), corev1.EventTypeNormal, eventClaimed, messageClaimed)
+	if problem := podcontract.AddressProblem(got.OwnerAddr); problem != "" {
+		klog.FromContext(ctx).Info("the pod is published without an address", "claim", got.ID, "problem", problem)
+		p.record(subjectOfPod(pod), corev1.EventTypeWarning, eventAddress, messageAddress+problem)
+	}
 	p.rechecks.forget(key)
 	p.pods.track(pod)
 	return nil
 }
 
-// strand gives back a claim whose write did not land. When that fails too, Pod
-// and credential are kept, and UpdatePod returns the claim before it takes a
-// new one (Pod contract).
-func (p *Provider) strand(ctx context.Context, pod *corev1.Pod, addErr error) error {
+// keepForRetry returns the sandbox of a claim whose write did not land. When that
+// fails too, the Pod and the credential are kept, and UpdatePod returns the claim
+// before it takes a new one (Pod contract).
+func (p *Provider) keepForRetry(ctx context.Context, pod *corev1.Pod, addErr error) error {
 	c, held := p.table.Get(podcontract.Key(pod))
-	if !held || c.State != claims.Tentative {
-		return notDurable(addErr)
+	if errors.Is(addErr, claims.ErrOtherClaim) || !held || c.State != claims.Tentative {
+		// The table keeps the credential in its releasing list.
+		p.wakeReleases()
+		return fmt.Errorf("record the claim: %w", addErr)
 	}
-	if err := p.giveBack(ctx, c); err != nil {
-		klog.FromContext(ctx).Error(err, "a claim could neither be recorded nor given back; keeping its credential", "claim", c.ID)
+	if err := p.returnClaim(ctx, c); err != nil {
+		klog.FromContext(ctx).Error(err, "a claim could neither be recorded nor returned; keeping its credential", "claim", c.ID)
 		p.pods.track(pod)
 	}
 	return notDurable(addErr)
 }
 
-// giveBack returns a tentative claim, which never served anybody. Nil means that
-// its key is free: the node has confirmed, or the release queue goes on until it
-// has.
-func (p *Provider) giveBack(ctx context.Context, c claims.Claim) error {
+// returnClaim returns the sandbox of a tentative claim, which never served
+// anybody. Nil means that its key is free: the node has confirmed, or the release
+// queue goes on until it has.
+func (p *Provider) returnClaim(ctx context.Context, c claims.Claim) error {
 	if err := p.table.Settle(); err != nil {
 		return notDurable(err)
 	}
 	gone, err := p.destroy(ctx, c)
 	if err != nil {
-		return fmt.Errorf("give a sandbox back: %w", err)
+		return fmt.Errorf("return a sandbox: %w", err)
 	}
 	if !gone {
 		p.withdraw(ctx, c)
 		return nil
 	}
-	klog.FromContext(ctx).Info("gave a sandbox back whose claim could not be recorded", "claim", c.ID)
+	klog.FromContext(ctx).Info("returned a sandbox whose claim could not be recorded", "claim", c.ID)
 	p.forget(ctx, c)
 	return nil
 }

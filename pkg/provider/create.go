@@ -6,7 +6,6 @@ package provider
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,21 +19,29 @@ import (
 
 // CreatePod serves a Pod: by the claim it holds already, by adopting the one
 // that its authority left, or by a new one. Nil means that the Pod is served,
-// or that it is tracked and will be once the node vouches for its claim. On
-// error no claim counts, and virtual-kubelet tries again.
+// that it has ended, or that it is tracked and will be served once the node has
+// answered for its claim. On error no claim counts, and virtual-kubelet tries
+// again.
 func (p *Provider) CreatePod(ctx context.Context, pod *corev1.Pod) error {
-	defer p.keys.lock(podcontract.Key(pod))()
-	return p.serve(podContext(ctx, pod), pod)
+	key := podcontract.Key(pod)
+	defer p.keys.lock(key)()
+	err := p.serve(podContext(ctx, pod), pod)
+	p.attempts.byLibrary(key, pod.UID, err, time.Now())
+	return err
 }
 
 // serve is CreatePod with the key held.
 func (p *Provider) serve(ctx context.Context, pod *corev1.Pod) error {
+	if p.terminated(pod) {
+		// Its status never changes again, so a claim would serve nobody.
+		return nil
+	}
 	err := p.serveClaim(ctx, pod)
 	if errors.Is(err, errAwaitingNode) {
 		// Failing the create would have virtual-kubelet overwrite the status
-		// of a Pod that is probably running. It stays as it is until the
-		// verification loop has an answer.
-		klog.FromContext(ctx).Info("pod waits for sandboxd to vouch for its claim")
+		// of a Pod that is probably running. It stays as it is until sandboxd
+		// has answered.
+		klog.FromContext(ctx).Info("pod waits for sandboxd to answer for its claim")
 		p.pods.track(pod)
 		return nil
 	}
@@ -49,29 +56,77 @@ func (p *Provider) serve(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
+// terminated reports whether the API has the Pod in a terminal phase, by the
+// object given or by the newest that is known: virtual-kubelet retries a create
+// with the object of its cache, which can be older than the failure it wrote.
+func (p *Provider) terminated(pod *corev1.Pod) bool {
+	if terminal(pod) {
+		return true
+	}
+	newest, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
+	return err == nil && newest.UID == pod.UID && terminal(newest)
+}
+
 // serveClaim finds or makes the Pod's claim and tracks the Pod.
 func (p *Provider) serveClaim(ctx context.Context, pod *corev1.Pod) error {
-	key, holder := podcontract.Key(pod), holderOf(pod)
-	if err := podcontract.CheckRuntime(pod); err != nil {
-		return err
-	}
-	c, held := p.table.Get(key)
-	switch {
-	case !held:
-		return p.serveNew(ctx, pod, nil)
-	case c.State == claims.Tentative:
-		if err := p.giveBack(ctx, c); err != nil {
+	c, held := p.table.Get(podcontract.Key(pod))
+	if held && c.State == claims.Tentative {
+		if err := p.returnClaim(ctx, c); err != nil {
 			p.pods.track(pod)
 			return err
 		}
+		held = false
+	}
+	if held && c.PodUID == pod.UID {
+		// What it asked for was decided when it was claimed: an annotation
+		// that was edited since does not take it down.
+		return p.serveHeld(ctx, pod, c)
+	}
+	if err := podcontract.CheckRuntime(pod); err != nil && podcontract.PublishedClaim(pod) == "" {
+		return err
+	}
+	switch {
+	case !held:
 		return p.serveNew(ctx, pod, nil)
-	case !c.AdoptableBy(holder):
+	case !c.AdoptableBy(holderOf(pod)):
 		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
 		return p.serveNew(ctx, pod, &c)
+	default:
+		return p.serveKept(ctx, pod, c)
+	}
+}
+
+// serveHeld serves a Pod by the claim that names it.
+func (p *Provider) serveHeld(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
+	switch {
 	case c.State == claims.Quarantined:
 		return errAwaitingNode
 	case c.Expired(time.Now()):
 		return p.serveExpired(ctx, pod, c)
+	default:
+		return p.adopt(ctx, pod, c)
+	}
+}
+
+// serveKept lets a Pod adopt the claim that another Pod of its authority left.
+// sandboxd is asked for the sandbox first, which can have ended before its lease
+// while nobody used it. What is gone is replaced, and the release queue keeps its
+// credential until that is certain.
+func (p *Provider) serveKept(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
+	_, err := p.sandboxd.Get(ctx, c.ID)
+	gone := false
+	if sandboxd.ClassOf(err) == sandboxd.NotFound {
+		gone, err = p.confirmGone(ctx, c)
+	}
+	switch {
+	case err != nil:
+		return errAwaitingNode
+	case gone:
+		klog.FromContext(ctx).Info("the sandbox that was kept for this pod is gone; claiming anew", "claim", c.ID, "deadline", c.Deadline)
+		p.record(subjectOfPod(pod), corev1.EventTypeWarning, podcontract.ReasonLost, messageKeptLost)
+		return p.serveNew(ctx, pod, &c)
+	case c.State == claims.Quarantined:
+		return errAwaitingNode // the verification loop confirms it
 	default:
 		return p.adopt(ctx, pod, c)
 	}
@@ -100,24 +155,19 @@ func (p *Provider) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) e
 	return nil
 }
 
-// serveExpired decides over a claim whose cached lease has passed. The node is
-// asked first: leases move (architecture, "Leases").
+// serveExpired decides over a Pod's claim whose cached lease has passed. The node
+// is asked first: leases move (architecture, "Leases").
 func (p *Provider) serveExpired(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
-	gone, err := p.confirmGone(ctx, c.ID)
+	gone, err := p.confirmGone(ctx, c)
 	switch {
 	case err != nil:
 		return errAwaitingNode
 	case !gone:
 		return p.adopt(ctx, pod, c)
-	case c.PodUID == pod.UID:
+	default:
 		p.pods.track(pod)
 		p.endPod(ctx, c)
 		return nil
-	default:
-		if err := p.table.Forget(c.Key, c.ID); err != nil {
-			return notDurable(err)
-		}
-		return p.serveNew(ctx, pod, nil)
 	}
 }
 
@@ -133,7 +183,7 @@ func (p *Provider) serveNew(ctx context.Context, pod *corev1.Pod, displaced *cla
 
 // serveLost ends a Pod whose sandbox is confirmed gone.
 func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) error {
-	gone, err := p.confirmGone(ctx, id)
+	gone, err := p.confirmGone(ctx, claims.Claim{Key: podcontract.Key(pod), Row: claims.Row{ID: id}, State: claims.Quarantined})
 	if err != nil {
 		return errAwaitingNode
 	}
@@ -142,8 +192,7 @@ func (p *Provider) serveLost(ctx context.Context, pod *corev1.Pod, id string) er
 		return errNoCredential
 	}
 	p.pods.track(pod)
-	b := podcontract.Binding{ClaimID: id, Address: net.JoinHostPort(pod.Status.PodIP, "0"), ClaimedAt: startOf(pod)}
-	p.pods.end(podcontract.Key(pod), ending{binding: b, reason: podcontract.ReasonLost, message: messageLost, at: time.Now()})
+	p.pods.end(podcontract.Key(pod), ending{binding: publishedBinding(pod), reason: podcontract.ReasonLost, message: messageLost, at: time.Now()})
 	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
 	p.record(subjectOfPod(pod), corev1.EventTypeWarning, podcontract.ReasonLost, messageLost)
 	return nil
@@ -167,6 +216,11 @@ func controllerOf(pod *corev1.Pod) *claims.Owner {
 		return nil
 	}
 	return &claims.Owner{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: ref.UID}
+}
+
+// publishedBinding is the binding that the Pod's own status shows.
+func publishedBinding(pod *corev1.Pod) podcontract.Binding {
+	return podcontract.Binding{ClaimID: podcontract.PublishedClaim(pod), Address: pod.Status.PodIP, ClaimedAt: startOf(pod)}
 }
 
 func startOf(pod *corev1.Pod) time.Time {

@@ -26,11 +26,14 @@ const (
 	eventPreserved = "SandboxPreserved"
 	eventReleased  = "SandboxReleased"
 	eventRefused   = "SandboxRefused"
+	eventAddress   = "SandboxAddressUnusable"
 )
 
 const (
 	messageClaimed = "claimed a sandbox for the pod"
 	messageAdopted = "the pod adopted the sandbox that was kept for its name and owner"
+	messageAddress = "the pod has no address: "
+	messageKeptLost = "the node no longer has the sandbox that was kept for this pod; claiming a new one"
 )
 
 // subject is what a claim's events are about: the Pod, and its controller owner

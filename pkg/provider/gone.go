@@ -14,24 +14,34 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
+// endIfGone ends what a claim serves once its sandbox is confirmed gone. A claim
+// that could only be missing yet is looked at again with the next listing.
+func (p *Provider) endIfGone(ctx context.Context, l listing, c claims.Claim) {
+	if gone, err := p.confirmGoneIn(ctx, l, c); err == nil && gone {
+		p.sandboxGone(ctx, c)
+	}
+}
+
 // sandboxGone acts on a sandbox that the node surely no longer holds. The Pod
 // that holds the claim ends, if it is still that Pod's: the key may have
 // changed hands behind the listing. Its row stays for its teardown, so that a
-// restart cannot take the Pod for one that never had a sandbox. Without a Pod
-// to end, the row is dropped.
+// restart cannot take the Pod for one that never had a sandbox. Without a Pod to
+// end, the row is dropped once its lease and a margin are over: a credential that
+// nobody needs costs nothing, and one that is missing cannot be had back.
 func (p *Provider) sandboxGone(ctx context.Context, seen claims.Claim) {
 	defer p.keys.lock(seen.Key)()
 	c, ok := p.table.Get(seen.Key)
 	if !ok || c.ID != seen.ID {
 		return
 	}
+	now := time.Now()
 	t, ok := p.pods.get(c.Key)
 	switch {
-	case ok && t.pod.UID == c.PodUID:
+	case ok && t.pod.UID == c.PodUID && !p.hasNoPod(c):
 		if t.end == nil {
 			p.endPod(podContext(ctx, t.pod), c)
 		}
-	case p.podsSynced() && !p.cached(c):
+	case p.podsSynced() && p.hasNoPod(c) && now.After(c.LeaseEnd().Add(leaseMargin)) && now.Sub(p.absences.note(c.ID, now)) >= lostSpan:
 		reason, message := whyGone(c)
 		klog.FromContext(ctx).Info("dropped a claim: no pod holds it and the node no longer has its sandbox", "key", c.Key, "claim", c.ID, "reason", reason)
 		p.record(subjectOfClaim(c), corev1.EventTypeWarning, reason, message)

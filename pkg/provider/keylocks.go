@@ -22,7 +22,32 @@ type keyLock struct {
 
 // lock waits for the key and returns the function that lets go of it.
 func (k *keyLocks) lock(key string) (unlock func()) {
+	l := k.use(key)
+	l.token <- struct{}{}
+	return func() {
+		<-l.token
+		k.release(key, l)
+	}
+}
+
+// tryLock takes the key if nobody holds it.
+func (k *keyLocks) tryLock(key string) (unlock func(), ok bool) {
+	l := k.use(key)
+	select {
+	case l.token <- struct{}{}:
+		return func() {
+			<-l.token
+			k.release(key, l)
+		}, true
+	default:
+		k.release(key, l)
+		return nil, false
+	}
+}
+
+func (k *keyLocks) use(key string) *keyLock {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.locks == nil {
 		k.locks = map[string]*keyLock{}
 	}
@@ -32,15 +57,13 @@ func (k *keyLocks) lock(key string) (unlock func()) {
 		k.locks[key] = l
 	}
 	l.users++
-	k.mu.Unlock()
+	return l
+}
 
-	l.token <- struct{}{}
-	return func() {
-		<-l.token
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if l.users--; l.users == 0 {
-			delete(k.locks, key)
-		}
+func (k *keyLocks) release(key string, l *keyLock) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l.users--; l.users == 0 {
+		delete(k.locks, key)
 	}
 }

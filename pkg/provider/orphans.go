@@ -73,12 +73,16 @@ func compare(l listing, before, after map[string]claims.Claim) map[string]Findin
 	ofOwner := map[types.UID]string{}
 	for id, c := range after {
 		keys[c.Key] = true
-		if c.Controller != nil && c.State != claims.Releasing {
-			if other, twice := ofOwner[c.Controller.UID]; twice {
-				found[id], found[other] = Shared, Shared
-			}
-			ofOwner[c.Controller.UID] = id
+		if c.Controller == nil || c.State == claims.Releasing {
+			continue
 		}
+		if other, twice := ofOwner[c.Controller.UID]; twice {
+			found[id], found[other] = Shared, Shared
+		}
+		ofOwner[c.Controller.UID] = id
+	}
+	// A claim can be both: that its sandbox is missing weighs more.
+	for id := range after {
 		_, known := before[id]
 		if _, listed := l[id]; known && !listed {
 			found[id] = Stale

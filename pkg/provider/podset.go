@@ -12,12 +12,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// tracked is a Pod that this provider serves, or will once the node vouches
+// tracked is a Pod that this provider serves, or will once the node has answered
 // for its claim.
 type tracked struct {
 	// pod is shared with the cache or with virtual-kubelet, and not changed.
 	pod *corev1.Pod
-	// end is set once the Pod's sandbox is confirmed gone; the Pod is over.
+	// gone is set once the Pod has left the API.
+	gone *departure
+	// end is set once the Pod has ended; its status stays terminal from then on.
 	end *ending
 	// told is true once virtual-kubelet has been handed a status of the Pod.
 	told bool
@@ -26,12 +28,29 @@ type tracked struct {
 	waiting string
 }
 
+// departure is how a Pod left the API.
+type departure struct {
+	// final is the newest object of the Pod that was seen.
+	final *corev1.Pod
+	// seen is true when its deletion was: a list that lacks the Pod is no deletion.
+	seen bool
+}
+
 // ending is how a Pod ended.
 type ending struct {
 	binding podcontract.Binding
 	reason  string
 	message string
 	at      time.Time
+	// deleted is true when the Pod was deleted and its claim is decided, and false
+	// when its sandbox is gone.
+	deleted bool
+}
+
+// ended reports whether the Pod, whose newest object is given, has ended. A deleted
+// Pod that is not being deleted any more, as after the restore of a backup, has not.
+func (t tracked) ended(newest *corev1.Pod) bool {
+	return t.end != nil && !(t.end.deleted && newest.DeletionTimestamp == nil)
 }
 
 // podSet is the Pods being served, by key. The zero value is ready.
@@ -59,7 +78,10 @@ func (s *podSet) track(pod *corev1.Pod) {
 	if t.pod == nil || t.pod.UID != pod.UID {
 		t = tracked{}
 	}
-	t.pod, t.waiting = pod, ""
+	if !t.ended(pod) {
+		t.end = nil
+	}
+	t.pod, t.gone, t.waiting = pod, nil, ""
 	s.pods[podcontract.Key(pod)] = t
 }
 
@@ -68,7 +90,28 @@ func (s *podSet) track(pod *corev1.Pod) {
 func (s *podSet) share(cached *corev1.Pod) {
 	s.update(podcontract.Key(cached), func(t *tracked) {
 		if t.pod.UID == cached.UID {
-			t.pod = cached
+			t.pod, t.gone = cached, nil
+		}
+	})
+}
+
+// trackUnknown remembers a Pod unless one of its name is tracked.
+func (s *podSet) trackUnknown(pod *corev1.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pods == nil {
+		s.pods = map[string]tracked{}
+	}
+	if _, known := s.pods[podcontract.Key(pod)]; !known {
+		s.pods[podcontract.Key(pod)] = tracked{pod: pod}
+	}
+}
+
+// depart records that a Pod has left the API. Only a Pod that is tracked can.
+func (s *podSet) depart(pod *corev1.Pod, seen bool) {
+	s.update(podcontract.Key(pod), func(t *tracked) {
+		if t.pod.UID == pod.UID {
+			t.gone = &departure{final: pod, seen: seen || pod.DeletionTimestamp != nil || t.pod.DeletionTimestamp != nil}
 		}
 	})
 }

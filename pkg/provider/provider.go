@@ -4,8 +4,10 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,7 +38,7 @@ type Owners interface {
 }
 
 // Config is what a [Provider] is made from. Every field is required but
-// OrphanScanInterval and Jitter.
+// PodsListed, ReleaseByID, MissingOwnersHold, OrphanScanInterval and Jitter.
 type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
@@ -49,10 +51,20 @@ type Config struct {
 	// Shows reports whether the API server has the status and the claim id of a
 	// Pod already, as far as is known.
 	Shows func(*corev1.Pod) bool
-	// PodClient removes Pods whose deletion is settled.
+	// PodClient removes deleted Pods whose claim is decided.
 	PodClient corev1client.PodsGetter
 	// Recorder records what happens to a sandbox, on its Pod and on the owner.
 	Recorder Recorder
+	// PodsListed returns how often Pods has been filled from a new list; nil where
+	// that is not known. While it does not change, no deletion can be missed.
+	PodsListed func() uint64
+	// ReleaseByID releases a sandbox with the node API token, whatever its own; nil
+	// where that is not possible.
+	ReleaseByID func(ctx context.Context, id string) error
+	// MissingOwnersHold is how long claims are kept whose Pods and owners went
+	// missing together without a deletion having been seen; 0 means
+	// [DefaultMissingOwnersHold].
+	MissingOwnersHold time.Duration
 	// OrphanScanInterval is the audit's cadence; 0 switches it off.
 	OrphanScanInterval time.Duration
 	// Jitter lengthens each loop's interval at random, by at most this
@@ -71,22 +83,33 @@ type Provider struct {
 	shows      func(*corev1.Pod) bool
 	podClient  corev1client.PodsGetter
 	recorder   Recorder
+	podLists   func() uint64
 	scanEvery  time.Duration
 	jitter     float64
+
+	releaseByID func(ctx context.Context, id string) error
 
 	keys     keyLocks
 	pods     podSet
 	absences absences
 	capacity capacityGate
 	rechecks rechecks
+	missing  missingOwners
+	attempts attempts
 	reach    reachability
 	audit    audits
+	// serving and releasing are the attempts to serve a Pod and the releases that
+	// are going on; background is the loops' workers.
+	serving, releasing tasks
+	background         sync.WaitGroup
 	// What only [Provider.WaitingFor] and [Provider.Verified] ask for.
 	unreleased unreleased
 	listed     moment
 
 	// changed has the keys of Pods whose status is to be published.
 	changed workqueue.TypedInterface[string]
+	// observed has the keys of Pods whose deletion or controller changed.
+	observed workqueue.TypedRateLimitingInterface[string]
 	// withdrawn wakes the release loop.
 	withdrawn chan struct{}
 	publish   atomic.Pointer[func(*corev1.Pod)]
@@ -97,6 +120,9 @@ type Provider struct {
 func New(c Config) (*Provider, error) {
 	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.Shows == nil || c.PodClient == nil || c.Recorder == nil {
 		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced, shows, client and recorder fields are all required")
+	}
+	if c.PodsListed == nil {
+		c.PodsListed = func() uint64 { return 0 }
 	}
 	return &Provider{
 		table:      c.Table,
@@ -109,6 +135,14 @@ func New(c Config) (*Provider, error) {
 		recorder:   c.Recorder,
 		scanEvery:  c.OrphanScanInterval,
 		jitter:     c.Jitter,
+		podLists:   c.PodsListed,
+
+		releaseByID: c.ReleaseByID,
+		missing:     missingOwners{hold: cmp.Or(c.MissingOwnersHold, DefaultMissingOwnersHold)},
+		serving:     tasks{limit: servesAtOnce},
+		releasing:   tasks{limit: releasesAtOnce},
+		observed: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](observeFirst, observeMost)),
 		changed:    workqueue.NewTyped[string](),
 		withdrawn:  make(chan struct{}, 1),
 	}, nil

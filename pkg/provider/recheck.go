@@ -5,7 +5,7 @@ package provider
 
 import (
 	"context"
-	"strings"
+	"maps"
 	"sync"
 	"time"
 
@@ -31,7 +31,9 @@ func (p *Provider) recheckOwners(ctx context.Context) {
 	if !p.podsSynced() {
 		return
 	}
-	for _, c := range p.table.Select(p.podless) {
+	unheld := p.table.Select(p.hasNoPod)
+	p.shed(unheld)
+	for _, c := range unheld {
 		if ctx.Err() != nil {
 			return
 		}
@@ -41,11 +43,36 @@ func (p *Provider) recheckOwners(ctx context.Context) {
 	}
 }
 
-// podless reports whether no Pod holds the claim, as far as this node knows.
-func (p *Provider) podless(c claims.Claim) bool {
-	t, ok := p.pods.get(c.Key)
-	if ok && t.pod.UID == c.PodUID {
-		return false
+// shed lets go of what is remembered of claims that are over.
+func (p *Provider) shed(unheld []claims.Claim) {
+	now := time.Now()
+	ids, keys := map[string]bool{}, map[string]bool{}
+	for _, c := range unheld {
+		ids[c.ID], keys[c.Key] = true, true
+	}
+	p.missing.shed(ids)
+	p.rechecks.shed(keys)
+	p.absences.shed(now)
+	releasing := map[string]bool{}
+	for id := range p.claimIDs() {
+		releasing[id] = true
+	}
+	p.unreleased.shed(releasing)
+	p.attempts.shed(func(key string) bool {
+		pod := podName(key)
+		_, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
+		return err == nil
+	})
+}
+
+// hasNoPod reports whether no Pod holds the claim, as far as this node knows. A
+// deleted Pod whose claim is decided holds none, whatever keeps its object.
+func (p *Provider) hasNoPod(c claims.Claim) bool {
+	if c.State == claims.Preserved {
+		return true
+	}
+	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID {
+		return t.end != nil && t.end.deleted
 	}
 	return !p.cached(c)
 }
@@ -54,16 +81,16 @@ func (p *Provider) podless(c claims.Claim) bool {
 func (p *Provider) cached(c claims.Claim) bool { return p.cachedPod(c) != nil }
 
 func (p *Provider) cachedPod(c claims.Claim) *corev1.Pod {
-	namespace, name, _ := strings.Cut(c.Key, "/")
-	pod, err := p.lister.Pods(namespace).Get(name)
+	name := podName(c.Key)
+	pod, err := p.lister.Pods(name.Namespace).Get(name.Name)
 	if err != nil || pod.UID != c.PodUID {
 		return nil
 	}
 	return pod
 }
 
-// over reports whether the claim's Pod has ended, here or in the API.
-func (p *Provider) over(c claims.Claim) bool {
+// podTerminated reports whether the claim's Pod has ended, here or in the API.
+func (p *Provider) podTerminated(c claims.Claim) bool {
 	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID && t.end != nil {
 		return true
 	}
@@ -78,7 +105,7 @@ func terminal(pod *corev1.Pod) bool {
 func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 	defer p.keys.lock(seen.Key)()
 	c, ok := p.table.Get(seen.Key)
-	if !ok || c.ID != seen.ID || !p.podless(c) {
+	if !ok || c.ID != seen.ID || !p.hasNoPod(c) {
 		return
 	}
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
@@ -86,40 +113,53 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 		// It never served anybody, and the Pod it was for has gone.
 		if err := p.table.Settle(); err == nil {
 			p.withdraw(ctx, c)
-			logger.Info("no pod holds this claim, which was never recorded; giving it back")
+			logger.Info("no pod holds this claim, which was never recorded; returning its sandbox")
 		}
 		return
 	}
-	d := p.judgeRow(ctx, c)
+	d := p.verdictForClaim(ctx, c)
+	now := time.Now()
 	if !d.Release {
-		if p.rechecks.kept(c, d.Reason, time.Now()) {
+		p.missing.observe(c, d, now)
+		if p.rechecks.kept(c, d.Reason, now) {
 			logger.Info("no pod holds this claim; its sandbox is preserved", d.Attrs()...)
 		}
+		p.rechecks.alive(c, d, p.podLists())
 		return
 	}
+	if d.Missing() && !p.rechecks.watched(c, p.podLists()) {
+		release, held, began := p.missing.mayRelease(c, now)
+		if began {
+			logger.Error(nil, "several claims lost their pods and owners at once and no deletion was seen; they are held, as after the restore of an older backup", "heldFor", p.missing.hold)
+		}
+		if !release {
+			p.rechecks.again(c, now, held)
+			return
+		}
+	}
 	p.withdraw(ctx, c)
+	p.missing.found(c.ID)
 	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
 	p.recordReleased(c, d.Reason)
 }
 
-// judgeRow judges by what the row recorded of the Pod that is gone: the owner
-// of a preserved claim, else the controller from the moment of the claim, else
-// the bare Pod itself. A row from an older build that names neither gives no
-// authority.
-func (p *Provider) judgeRow(ctx context.Context, c claims.Claim) ownership.Decision {
+// verdictForClaim judges by what the row recorded of the Pod that is gone: the owner
+// of a preserved claim, else the controller that the Pod had last, else the bare Pod
+// itself. A row from an older build that names neither gives no authority.
+func (p *Provider) verdictForClaim(ctx context.Context, c claims.Claim) ownership.Decision {
 	switch {
 	case c.Owner != nil:
-		return p.judge(ctx, c, c.Owner)
+		return p.readVerdict(ctx, c, c.Owner)
 	case c.Controller != nil:
-		return p.judge(ctx, c, c.Controller)
+		return p.readVerdict(ctx, c, c.Controller)
 	case c.Authority != "" && c.Authority == c.PodUID:
-		return p.judge(ctx, c, nil)
+		return p.readVerdict(ctx, c, nil)
 	default:
 		return ownership.Decision{Reason: "the table does not say who owned it; it ends with its lease"}
 	}
 }
 
-// rechecks is when each podless claim's owner is read next, by Pod key. It is
+// rechecks is when the owner of each claim without a Pod is read next, by Pod key. It is
 // not persisted: after a restart every owner is read again soon. The zero
 // value is ready.
 type rechecks struct {
@@ -132,11 +172,51 @@ type recheck struct {
 	at     time.Time
 	delay  time.Duration
 	reason string
+	// lists is how often the Pods had been listed when the owner was last found
+	// alive; none without such a reading.
+	lists uint64
+	alive bool
 }
 
 // schedule puts the claim's first re-check recheckFirst from now.
 func (r *rechecks) schedule(c claims.Claim) {
 	r.set(c.Key, recheck{id: c.ID, at: time.Now().Add(recheckFirst), delay: recheckFirst})
+}
+
+// alive remembers a reading that found the owner alive.
+func (r *rechecks) alive(c claims.Claim, d ownership.Decision, lists uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if next, ok := r.next[c.Key]; ok && next.id == c.ID {
+		next.alive, next.lists = d.Cause == ownership.Alive && d.Err == nil, lists
+		r.next[c.Key] = next
+	}
+}
+
+// watched reports whether the Pods have been watched without a new list since the
+// owner was last found alive. An API server that lost its history makes every watch
+// list again, so without a list the owner's deletion is as good as seen.
+func (r *rechecks) watched(c claims.Claim, lists uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.next[c.Key]
+	return last.id == c.ID && last.alive && lists != 0 && last.lists == lists
+}
+
+// again schedules the next reading of an owner that is missing.
+func (r *rechecks) again(c claims.Claim, now time.Time, held bool) {
+	delay := missingGather
+	if held {
+		delay = heldRecheck
+	}
+	r.set(c.Key, recheck{id: c.ID, at: now.Add(delay), delay: recheckFirst})
+}
+
+// shed forgets the claims whose keys are not wanted any more.
+func (r *rechecks) shed(wanted map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.next, func(key string, _ recheck) bool { return !wanted[key] })
 }
 
 // due reports whether the claim's owner is to be read now. A claim not seen
@@ -154,13 +234,16 @@ func (r *rechecks) due(c claims.Claim, now time.Time) bool {
 
 // kept doubles the distance after a verdict that preserves, and reports
 // whether its reason is new.
-func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (news bool) {
+func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed bool) {
 	r.mu.Lock()
 	last := r.next[c.Key]
 	r.mu.Unlock()
 	delay := min(2*max(last.delay, recheckFirst), recheckMost)
-	r.set(c.Key, recheck{id: c.ID, at: now.Add(delay), delay: delay, reason: reason})
-	return last.reason != reason
+	last.id, last.at, last.delay = c.ID, now.Add(delay), delay
+	changed = last.reason != reason
+	last.reason = reason
+	r.set(c.Key, last)
+	return changed
 }
 
 func (r *rechecks) set(key string, next recheck) {

@@ -12,40 +12,67 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// reconcile compares the Pods being served with the cache, and repairs what
-// virtual-kubelet does not: a deletion that reached it as a tombstone, a
-// successor that arrived as an update of its predecessor, a status that was
-// dropped.
+// reconcile compares the Pods being served, and the claims, with the cache, and
+// repairs what neither virtual-kubelet nor an event did: a deletion that reached
+// nobody, another controller, a status that was dropped. Pods that are not served
+// are those of [Provider.ensureServed].
 func (p *Provider) reconcile(ctx context.Context) {
 	if !p.podsSynced() {
 		return
 	}
+	p.followControllers(ctx)
 	for _, t := range p.pods.all() {
 		ctx := podContext(ctx, t.pod)
 		cached, err := p.lister.Pods(t.pod.Namespace).Get(t.pod.Name)
 		switch {
 		case apierrors.IsNotFound(err):
-			p.settleVanished(ctx, t.pod)
+			p.reconcileMissing(ctx, t.pod)
 		case err != nil:
 			klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
 		case cached.UID != t.pod.UID:
-			p.serveSuccessor(ctx, cached)
+			// Its successor is served as a Pod of its own.
 		default:
 			p.pods.share(cached)
+			if cached.DeletionTimestamp != nil && t.end == nil {
+				p.PodChanged(cached)
+			}
 			status, claimID := p.status(t)
 			if !published(cached, status, claimID) {
 				p.touch(podcontract.Key(t.pod))
 			}
 		}
 	}
+	p.ensureServed(ctx)
 }
 
-// settleVanished gives a Pod that the cache lacks the verdict of a deletion.
-// The owner is read either way, so a cache that is merely behind preserves.
-func (p *Provider) settleVanished(ctx context.Context, pod *corev1.Pod) {
+// followControllers brings the claims of live Pods in line with who controls them.
+func (p *Provider) followControllers(ctx context.Context) {
+	moved := p.table.Select(func(c claims.Claim) bool {
+		pod := p.cachedPod(c)
+		return pod != nil && pod.DeletionTimestamp == nil && c.State != claims.Tentative && !c.ControlledAs(holderOf(pod))
+	})
+	for _, c := range moved {
+		p.followController(ctx, c.Key)
+	}
+}
+
+func (p *Provider) followController(ctx context.Context, key string) {
+	defer p.keys.lock(key)()
+	c, held := p.table.Get(key)
+	if !held {
+		return
+	}
+	if pod := p.cachedPod(c); pod != nil && pod.DeletionTimestamp == nil {
+		p.follow(podContext(ctx, pod), pod, c)
+	}
+}
+
+// reconcileMissing decides over a Pod that the cache lacks.
+func (p *Provider) reconcileMissing(ctx context.Context, pod *corev1.Pod) {
 	defer p.keys.lock(podcontract.Key(pod))()
 	t, ok := p.pods.get(podcontract.Key(pod))
 	if !ok || t.pod.UID != pod.UID {
@@ -54,23 +81,13 @@ func (p *Provider) settleVanished(ctx context.Context, pod *corev1.Pod) {
 	if _, err := p.lister.Pods(pod.Namespace).Get(pod.Name); !apierrors.IsNotFound(err) {
 		return
 	}
-	err := p.settle(ctx, t.pod)
+	err := p.finishDelete(ctx, t.pod)
 	switch {
 	case err == nil:
-		klog.FromContext(ctx).Info("settled a pod that vanished without a deletion being seen")
+		klog.FromContext(ctx).V(2).Info("decided over a pod that vanished without a deletion being seen")
 	case t.waiting != err.Error():
 		p.pods.wait(podcontract.Key(pod), err.Error())
-		klog.FromContext(ctx).Error(err, "a pod that vanished is not settled yet; trying again")
-	}
-}
-
-// serveSuccessor serves a Pod that took a served Pod's name.
-func (p *Provider) serveSuccessor(ctx context.Context, pod *corev1.Pod) {
-	if pod.DeletionTimestamp != nil || terminal(pod) {
-		return
-	}
-	if err := p.UpdatePod(ctx, pod); err != nil {
-		klog.FromContext(ctx).Error(err, "the successor of a served pod has no claim yet; trying again", "successorUID", pod.UID)
+		klog.FromContext(ctx).Error(err, "a pod that vanished is not decided yet; trying again")
 	}
 }
 

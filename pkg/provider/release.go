@@ -5,7 +5,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 
 	"k8s.io/klog/v2"
 
@@ -20,28 +19,47 @@ import (
 func (p *Provider) destroy(ctx context.Context, c claims.Claim) (gone bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	defer func() {
-		if why, news := p.unreleased.note(c.ID, gone, err); news {
+		if why, changed := p.unreleased.note(c.ID, gone, err); changed {
 			klog.FromContext(ctx).Info("release is not confirmed yet; it is tried again until it is", "key", c.Key, "claim", c.ID, "why", why)
 		}
 	}()
 	err = p.sandboxd.Release(ctx, c.ID, c.Token)
-	if err == nil {
-		return true, nil
+	class := sandboxd.ClassOf(err)
+	if err == nil || class != sandboxd.NotFound && class != sandboxd.Unauthorized {
+		return err == nil, err
 	}
-	if sandboxd.ClassOf(err) != sandboxd.NotFound {
-		return false, err
+	l, listErr := p.list(ctx)
+	if listErr != nil {
+		return false, listErr
 	}
-	gone, goneErr := p.confirmGone(ctx, c.ID)
-	if errors.Is(goneErr, errNotSure) {
+	if row, listed := l[c.ID]; listed {
+		p.absences.forget(c.ID)
+		return p.destroyByID(ctx, c, row, err)
+	}
+	gone, goneErr := p.confirmGoneIn(ctx, l, c)
+	switch {
+	case notSure(goneErr):
 		return false, nil
-	}
-	if goneErr != nil {
+	case goneErr != nil:
 		return false, goneErr
+	case !gone:
+		return false, err // the single read knows it, the listing does not yet
 	}
-	if !gone {
-		klog.FromContext(ctx).Error(err, "sandboxd refuses the release token of a sandbox that it still lists; destroy it on the node if it does not end with its lease", "claim", c.ID)
+	return true, nil
+}
+
+// destroyByID destroys a sandbox with the node API token, because sandboxd refused
+// the sandbox's own and lists it all the same. The listing has to name the claim's
+// key: an id that was given to another claim since is not ours to destroy.
+func (p *Provider) destroyByID(ctx context.Context, c claims.Claim, row sandboxd.Sandbox, refused error) (gone bool, err error) {
+	if p.releaseByID == nil || row.ClaimRef != c.Key {
+		klog.FromContext(ctx).Error(refused, "sandboxd refuses the release token of a sandbox that it still lists; destroy it on the node if it does not end with its lease", "claim", c.ID)
+		return false, refused
+	}
+	if err := p.releaseByID(ctx, c.ID); err != nil {
 		return false, err
 	}
+	klog.FromContext(ctx).Info("released a sandbox by its id, because sandboxd refused its own token", "key", c.Key, "claim", c.ID)
 	return true, nil
 }
 

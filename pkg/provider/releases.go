@@ -5,7 +5,6 @@ package provider
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -39,31 +38,29 @@ func (p *Provider) wakeReleases() {
 	}
 }
 
-// releasesAtOnce bounds how many sandboxes are destroyed side by side. One that
-// hangs must not hold up the others.
-const releasesAtOnce = 8
+// releasesAtOnce bounds how many sandboxes are destroyed side by side.
+const releasesAtOnce = 32
 
+// releaseWithdrawn starts the release of each withdrawn claim that is due, and waits
+// for none: one that hangs must not hold up the next.
 func (p *Provider) releaseWithdrawn(ctx context.Context) {
 	if err := p.table.Flush(); err != nil {
 		klog.FromContext(ctx).V(2).Info("the claims file is behind the table; trying again", "err", err)
 	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	slots := make(chan struct{}, releasesAtOnce)
+	now := time.Now()
 	for _, c := range p.table.Releasing() {
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return
-		case slots <- struct{}{}:
 		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			p.releaseOne(ctx, c)
-		})
+		if p.table.Holders(c.ID) > 0 || !p.unreleased.due(c.ID, now) {
+			continue
+		}
+		p.releasing.start(c.Key+" "+c.ID, func() { p.releaseOne(ctx, c) })
 	}
 }
 
 func (p *Provider) releaseOne(ctx context.Context, c claims.Claim) {
+	defer p.wakeReleases() // another may wait for this one's turn
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
 	gone, err := p.destroy(ctx, c)
 	switch {

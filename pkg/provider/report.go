@@ -4,11 +4,13 @@
 package provider
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -21,6 +23,9 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 	}
 	if p.Ended(c) {
 		return "its Pod, which has ended, to be deleted"
+	}
+	if until, held := p.missing.until(c.ID); held {
+		return "an operator, or " + until.UTC().Format(time.RFC3339) + ": its Pod and owner went missing together with others and no deletion was seen"
 	}
 	switch c.State {
 	case claims.Tentative:
@@ -47,9 +52,16 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 	}
 }
 
-// Ended reports whether the claim's Pod has ended, here or in the API. Such a
-// claim keeps its credential for the Pod's teardown, and waits for nothing else.
-func (p *Provider) Ended(c claims.Claim) bool { return p.over(c) }
+// Ended reports whether the claim's sandbox is known to be gone and its Pod has
+// ended by that. Such a claim keeps its credential for the Pod's teardown, and waits
+// for nothing else.
+func (p *Provider) Ended(c claims.Claim) bool {
+	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID && t.end != nil {
+		return !t.end.deleted
+	}
+	pod := p.cachedPod(c)
+	return pod != nil && terminal(pod) && (pod.Status.Reason == podcontract.ReasonLeaseExpired || pod.Status.Reason == podcontract.ReasonLost)
+}
 
 // Verified is when sandboxd last listed its whole index, which is what claims
 // are verified against; zero before the first time. It never blocks.
@@ -65,16 +77,30 @@ func (r *rechecks) reason(c claims.Claim) string {
 	return ""
 }
 
-// unreleased remembers why a release is not confirmed, by sandbox id. The zero
-// value is ready.
+// unreleased remembers the last try of each release that is not confirmed, by
+// sandbox id. The zero value is ready.
 type unreleased struct {
 	mu   sync.Mutex
-	last map[string]string
+	last map[string]releaseTry
+}
+
+type releaseTry struct {
+	why string
+	at  time.Time
+}
+
+// due reports whether a release may be tried now: each is tried at once, and then
+// every releasesEvery.
+func (u *unreleased) due(id string, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	last, tried := u.last[id]
+	return !tried || now.Sub(last.at) >= releasesEvery
 }
 
 // note records the outcome of a release that was tried. It returns why it is
-// not confirmed, and whether that is news.
-func (u *unreleased) note(id string, gone bool, err error) (why string, news bool) {
+// not confirmed, and whether that has changed.
+func (u *unreleased) note(id string, gone bool, err error) (why string, changed bool) {
 	why = "it is not listed just now, which is not sure yet"
 	switch class := sandboxd.ClassOf(err); {
 	case gone:
@@ -88,18 +114,25 @@ func (u *unreleased) note(id string, gone bool, err error) (why string, news boo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
-		u.last = map[string]string{}
+		u.last = map[string]releaseTry{}
 	}
-	news = u.last[id] != why
-	u.last[id] = why
-	return why, news
+	changed = u.last[id].why != why
+	u.last[id] = releaseTry{why, time.Now()}
+	return why, changed
 }
 
 func (u *unreleased) why(id string) (string, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	why, ok := u.last[id]
-	return why, ok
+	last, ok := u.last[id]
+	return last.why, ok
+}
+
+// shed forgets the sandboxes that no claim names any more.
+func (u *unreleased) shed(wanted map[string]bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(u.last, func(id string, _ releaseTry) bool { return !wanted[id] })
 }
 
 func (u *unreleased) forget(id string) {

@@ -32,6 +32,7 @@ func (p *Provider) Run(ctx context.Context) {
 		wg.Go(func() { wait.JitterUntilWithContext(ctx, pass, every, p.jitter, true) })
 	}
 	wg.Go(func() { p.publishLoop(ctx) })
+	wg.Go(func() { p.observeLoop(klog.NewContext(ctx, klog.FromContext(ctx).WithName("observe"))) })
 	wg.Go(func() { p.releaseLoop(klog.NewContext(ctx, klog.FromContext(ctx).WithName("releases"))) })
 	loop("verify", verifyEvery, p.verify)
 	loop("leases", leasesEvery, p.watchLeases)
@@ -43,6 +44,9 @@ func (p *Provider) Run(ctx context.Context) {
 		loop("orphans", p.scanEvery, scan.pass)
 	}
 	wg.Wait()
+	p.background.Wait()
+	p.serving.wait()
+	p.releasing.wait()
 	if err := p.table.Flush(); err != nil {
 		klog.FromContext(ctx).Error(err, "stopping with a claims file that is behind the table; what it lacks ends with its lease")
 	}

@@ -74,7 +74,11 @@ func (m *model) published(pod *corev1.Pod) {
 	defer m.mu.Unlock()
 	switch pod.Status.Phase {
 	case corev1.PodFailed:
-		if lives {
+		if deleted := pod.Status.Reason == podcontract.ReasonDeleted; deleted {
+			if current := m.w.API.Pod(key); current != nil && current.UID == pod.UID && current.DeletionTimestamp == nil {
+				m.violate(1, "%s was published as deleted and is not", key)
+			}
+		} else if lives {
 			m.violate(1, "%s was published Failed while its sandbox %s is alive", key, id)
 		}
 	case corev1.PodRunning:
@@ -237,7 +241,11 @@ func (m *model) settled() []string {
 	for _, c := range m.w.Table().List() {
 		pod := m.w.API.Pod(c.Key)
 		over := pod != nil && pod.UID == c.PodUID && pod.Status.Phase == corev1.PodFailed
-		if (c.State == claims.Quarantined && !over) || c.State == claims.Tentative {
+		_, lives := alive[c.ID]
+		// A credential outlives its sandbox until the lease is over, because an index
+		// can be wrong; the daemon has nothing to show for such a claim.
+		kept := c.State == claims.Quarantined && (over || !lives && pod == nil)
+		if (c.State == claims.Quarantined && !kept) || c.State == claims.Tentative {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is still %s", c.ID, c.Key, c.State))
 		}
 	}
