@@ -92,6 +92,9 @@ func (p *Provider) decideClaim(ctx context.Context, pod *corev1.Pod, seen bool, 
 		klog.FromContext(ctx).WithValues(d.Attrs()...).Info("pod is gone, its sandbox is preserved", "claim", c.ID)
 		p.recordPreserved(c, d)
 		p.rechecks.schedule(c)
+		if seen {
+			p.rechecks.deletionSeen(c)
+		}
 		p.rechecks.alive(c, d, p.podLists())
 	case !seen:
 		klog.FromContext(ctx).Info("pod is gone and nobody saw its deletion; its owner is read again before its sandbox is released", "claim", c.ID, "reason", d.Reason)

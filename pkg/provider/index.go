@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -82,6 +83,7 @@ func (p *Provider) confirmGoneIn(ctx context.Context, l listing, c claims.Claim)
 	}
 	now := time.Now()
 	if now.Sub(first) >= lostSpan || p.leaseOver(l, c, first, now) {
+		p.absences.confirm(c.ID)
 		return true, nil
 	}
 	return false, errNotSure
@@ -122,7 +124,12 @@ func (p *Provider) leaseOver(l listing, c claims.Claim, missingSince, now time.T
 }
 
 // absence is a stretch of time in which a sandbox was missing whenever asked.
-type absence struct{ first, last time.Time }
+type absence struct {
+	first, last time.Time
+	// confirmed is true once it has been long enough; it then counts until the
+	// sandbox is seen.
+	confirmed bool
+}
 
 // absences remembers them by sandbox id. The zero value is ready.
 type absences struct {
@@ -139,12 +146,23 @@ func (a *absences) note(id string, now time.Time) (since time.Time) {
 		a.seen = map[string]absence{}
 	}
 	s, ok := a.seen[id]
-	if !ok || now.Sub(s.last) > absenceMemory {
+	if !ok || !s.confirmed && now.Sub(s.last) > absenceMemory {
 		s.first = now
 	}
 	s.last = now
 	a.seen[id] = s
 	return s.first
+}
+
+// confirm records that a missing sandbox is gone.
+func (a *absences) confirm(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s, ok := a.seen[id]; ok {
+		// What was believed once needs no second wait.
+		s.confirmed, s.first = true, s.first.Add(-lostSpan)
+		a.seen[id] = s
+	}
 }
 
 // failed records that the index could not be listed. Where sandboxd could not be
@@ -154,7 +172,7 @@ func (a *absences) failed(now time.Time, unreachable bool) {
 	defer a.mu.Unlock()
 	a.failure = now
 	if unreachable {
-		clear(a.seen)
+		maps.DeleteFunc(a.seen, func(_ string, s absence) bool { return !s.confirmed })
 	}
 }
 
@@ -172,15 +190,15 @@ func (a *absences) forget(id string) {
 	delete(a.seen, id)
 }
 
-// shed forgets the absences that are too old to count.
-func (a *absences) shed(now time.Time) {
+// shed forgets the absences that are too old to count, and those of sandboxes that no
+// claim names.
+func (a *absences) shed(now time.Time, claimed map[string]claims.Claim) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id, s := range a.seen {
-		if now.Sub(s.last) > absenceMemory {
-			delete(a.seen, id)
-		}
-	}
+	maps.DeleteFunc(a.seen, func(id string, s absence) bool {
+		_, known := claimed[id]
+		return now.Sub(s.last) > absenceMemory && !(known && s.confirmed)
+	})
 }
 
 // notSure reports whether an error is only [errNotSure].

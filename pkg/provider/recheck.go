@@ -52,12 +52,9 @@ func (p *Provider) shed(unheld []claims.Claim) {
 	}
 	p.missing.shed(ids)
 	p.rechecks.shed(keys)
-	p.absences.shed(now)
-	releasing := map[string]bool{}
-	for id := range p.claimIDs() {
-		releasing[id] = true
-	}
-	p.unreleased.shed(releasing)
+	claimed := p.claimIDs()
+	p.absences.shed(now, claimed)
+	p.unreleased.shed(claimed)
 	p.attempts.shed(func(key string) bool {
 		pod := podName(key)
 		_, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
@@ -176,6 +173,9 @@ type recheck struct {
 	// alive; none without such a reading.
 	lists uint64
 	alive bool
+	// seen is true while the Pod's deletion was seen and its owner has not been
+	// read since.
+	seen bool
 }
 
 // schedule puts the claim's first re-check recheckFirst from now.
@@ -187,20 +187,33 @@ func (r *rechecks) schedule(c claims.Claim) {
 func (r *rechecks) alive(c claims.Claim, d ownership.Decision, lists uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	next, ok := r.next[c.Key]
+	if !ok || next.id != c.ID || d.Err != nil {
+		return
+	}
+	next.alive, next.lists, next.seen = d.Cause == ownership.Alive, lists, false
+	r.next[c.Key] = next
+}
+
+// deletionSeen remembers that the deletion of the claim's Pod was seen.
+func (r *rechecks) deletionSeen(c claims.Claim) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if next, ok := r.next[c.Key]; ok && next.id == c.ID {
-		next.alive, next.lists = d.Cause == ownership.Alive && d.Err == nil, lists
+		next.seen = true
 		r.next[c.Key] = next
 	}
 }
 
-// watched reports whether the Pods have been watched without a new list since the
-// owner was last found alive. An API server that lost its history makes every watch
-// list again, so without a list the owner's deletion is as good as seen.
+// watched reports whether the deletion is as good as seen: that of the Pod was, and
+// the owner has not been read since, or the Pods have been watched without a new list
+// since the owner was last found alive. An API server that lost its history makes every watch
+// list again.
 func (r *rechecks) watched(c claims.Claim, lists uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.next[c.Key]
-	return last.id == c.ID && last.alive && lists != 0 && last.lists == lists
+	return last.id == c.ID && (last.seen || last.alive && lists != 0 && last.lists == lists)
 }
 
 // again schedules the next reading of an owner that is missing.

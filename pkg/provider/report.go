@@ -129,10 +129,13 @@ func (u *unreleased) why(id string) (string, bool) {
 }
 
 // shed forgets the sandboxes that no claim names any more.
-func (u *unreleased) shed(wanted map[string]bool) {
+func (u *unreleased) shed(claimed map[string]claims.Claim) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	maps.DeleteFunc(u.last, func(id string, _ releaseTry) bool { return !wanted[id] })
+	maps.DeleteFunc(u.last, func(id string, _ releaseTry) bool {
+		_, known := claimed[id]
+		return !known
+	})
 }
 
 func (u *unreleased) forget(id string) {

@@ -155,7 +155,7 @@ func TestStrandedClaimOfAPodThatIsGone(t *testing.T) {
 		}
 		w.Sandboxd.ClearFaults()
 		w.FS.SetFault(nil)
-		w.Wait(5 * time.Minute)
+		w.Wait(7 * time.Minute)
 		if rows := len(w.Table().List()) + len(w.Table().Releasing()); rows != 0 {
 			t.Errorf("%d rows, want none", rows)
 		}

@@ -38,7 +38,7 @@ func TestB04RebootAndAbsentSandboxd(t *testing.T) {
 				t.Errorf("%s is %s before sandboxd vouched for it", c.Key, c.State)
 			}
 		}
-		w.Wait(5 * time.Minute)
+		w.Wait(7 * time.Minute) // a rebuild of the index is over by then
 		if w.running("team-red/kept") != kept {
 			t.Error("the kept sandbox was replaced")
 		}
@@ -63,7 +63,7 @@ func TestB04ReplacementOfALostVM(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.mustStart()
-				w.Wait(5 * time.Minute)
+				w.Wait(7 * time.Minute)
 				if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed {
 					t.Fatalf("the pod of a lost VM: %s", w.describe(nb))
 				}
@@ -78,7 +78,7 @@ func TestB04ReplacementOfALostVM(t *testing.T) {
 				w.API.DeletePod(nb)
 				w.Wait(10 * time.Second)
 				w.API.CreatePod(nb, false, "86400")
-				w.Wait(3 * time.Minute)
+				w.Wait(7 * time.Minute)
 				if id := w.running(nb); id == lost || !w.lives(id) {
 					t.Errorf("the replacement runs on %s, which lives: %v", id, w.lives(id))
 				}
