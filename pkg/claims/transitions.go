@@ -146,8 +146,7 @@ func (t *Table) Forget(key, id string) error {
 			t.claims.remove(key)
 			return nil
 		}
-		if _, ok := t.releasing[id]; ok {
-			delete(t.releasing, id)
+		if t.releasing.remove(id) {
 			return nil
 		}
 		return ErrNotFound
@@ -192,6 +191,6 @@ func (t *Table) withdraw(c Claim) error {
 	t.rev++
 	e.rev = t.rev
 	t.claims.remove(c.Key)
-	t.releasing[c.ID] = e
+	t.releasing.add(e)
 	return nil
 }
