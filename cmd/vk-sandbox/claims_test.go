@@ -113,12 +113,12 @@ func TestClaimsAsObjects(t *testing.T) {
 // A daemon at work neither hinders the command nor notices it.
 func TestClaimsBesideADaemon(t *testing.T) {
 	path := writeClaims(t, claimsFile)
-	unlock, err := claims.Lock(t.Context(), path)
+	lock, err := claims.Lock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := unlock(); err != nil {
+		if err := lock.Unlock(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -50,12 +50,12 @@ func TestWaitingForTheLock(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	dir := t.TempDir()
 	table := filepath.Join(dir, "claims.json")
-	unlock, err := claims.Lock(t.Context(), table)
+	lock, err := claims.Lock(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := unlock(); err != nil {
+		if err := lock.Unlock(); err != nil {
 			t.Error(err)
 		}
 	}()

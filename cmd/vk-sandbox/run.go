@@ -65,16 +65,16 @@ func run(ctx context.Context, o *options, getenv func(string) string) error {
 
 // serve is the daemon but for its metrics and health.
 func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clients, watch *monitor) (err error) {
-	unlock, err := claims.Lock(ctx, o.statePath)
+	lock, err := claims.Lock(ctx, o.statePath)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
 	}
 	defer func() {
-		if unlockErr := unlock(); err == nil && unlockErr != nil {
+		if unlockErr := lock.Unlock(); err == nil && unlockErr != nil {
 			err = fmt.Errorf("unlock the claims table: %w", unlockErr)
 		}
 	}()
-	table, err := claims.Open(claims.OS(), o.statePath, time.Now())
+	table, err := claims.Open(lock.Guard(claims.OS()), o.statePath, time.Now())
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
 	}
@@ -124,6 +124,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	watch.node(pods, lifecycle, virtual)
 
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return lock.Watch(ctx) })
 	group.Go(func() error { return virtual.Run(ctx) })
 	group.Go(func() error { lifecycle.Run(ctx); return nil })
 	for _, publisher := range publishers {

@@ -20,6 +20,7 @@ type round struct {
 // garbage would be several times the daemon's memory each second.
 type draft struct {
 	claims, releasing []json.RawMessage
+	entries           []entry // of the releasing list, to be ordered
 	file              []byte
 }
 

@@ -7,33 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
-
-// fileRow is a row's form in the file, the contract's plus controller and, in
-// the releasing list, key.
-type fileRow struct {
-	ID         string    `json:"id"`
-	Token      string    `json:"token"`
-	Address    string    `json:"address"`
-	PodUID     types.UID `json:"podUID"`
-	Authority  types.UID `json:"authority,omitempty"`
-	ClaimedAt  time.Time `json:"claimedAt,omitzero"`
-	Deadline   time.Time `json:"deadline,omitzero"`
-	Owner      *Owner    `json:"owner,omitempty"`
-	Controller *Owner    `json:"controller,omitempty"`
-	Key        string    `json:"key,omitempty"`
-}
-
-// rowFields are fileRow's names; any other is kept as it came.
-var rowFields = []string{"id", "token", "address", "podUID", "authority", "claimedAt", "deadline", "owner", "controller", "key"}
 
 // tableFields are the top level's names.
 var tableFields = []string{"claims", "releasing"}
@@ -55,7 +31,8 @@ func damaged(format string, args ...any) error {
 
 // decode reads a table file. It accepts what older builds wrote, and nothing
 // that is cut short, padded or without a claims field: an empty file is not a
-// table without claims.
+// table without claims. Two rows may name one sandbox: sandboxd can give an id
+// out twice, and each row's token may be the one that works ([Table.Holders]).
 func decode(data []byte) (contents, error) {
 	top, err := object(data)
 	if err != nil {
@@ -97,28 +74,6 @@ func decode(data []byte) (contents, error) {
 	return c, nil
 }
 
-// decodeRow reads one row.
-func decodeRow(raw json.RawMessage) (Row, string, error) {
-	fields, err := object(raw)
-	if err != nil {
-		return Row{}, "", damaged("the row is not an object")
-	}
-	var f fileRow
-	if err := json.Unmarshal(raw, &f); err != nil {
-		return Row{}, "", damaged("a field of the row has the wrong type")
-	}
-	if f.ID == "" || f.Token == "" {
-		return Row{}, "", damaged("the row lacks its id or its token")
-	}
-	return Row{
-		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
-		PodUID: f.PodUID, Authority: f.Authority,
-		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
-		Owner: f.Owner, Controller: f.Controller,
-		extra: without(fields, rowFields),
-	}, f.Key, nil
-}
-
 // object decodes data as one JSON object; null is not one.
 func object(data []byte) (map[string]json.RawMessage, error) {
 	var m map[string]json.RawMessage
@@ -140,25 +95,6 @@ func without(m map[string]json.RawMessage, known []string) map[string]json.RawMe
 		return nil
 	}
 	return m
-}
-
-// encodeRow renders a row for the file; key only for the releasing list.
-func encodeRow(r Row, key string) (json.RawMessage, error) {
-	raw, err := json.Marshal(fileRow{
-		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
-		PodUID: r.PodUID, Authority: r.Authority,
-		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
-		Owner: r.Owner, Controller: r.Controller, Key: key,
-	})
-	if err != nil || len(r.extra) == 0 {
-		return raw, err
-	}
-	fields, err := object(raw)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(fields, r.extra)
-	return json.Marshal(fields)
 }
 
 // encodeMember renders a member of an object.

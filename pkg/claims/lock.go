@@ -11,35 +11,42 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"k8s.io/klog/v2"
 )
 
 // lockRetry is how often a daemon that waits for the lock tries again.
 const lockRetry = 500 * time.Millisecond
 
+// errHeld says that another daemon has the lock at the moment.
+var errHeld = errors.New("another daemon holds it")
+
 // Lock makes the caller the one writer of the table at path. It creates the
 // directory at 0700 when it is missing, and waits while another daemon holds
 // the lock, until ctx ends. Nothing else is written before the lock is held.
 // The kernel drops the lock with the process, however it ends.
-func Lock(ctx context.Context, path string) (unlock func() error, err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+func Lock(ctx context.Context, path string) (*WriterLock, error) {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("create the state directory: %w", err)
 	}
 	if err := tighten(ctx, path); err != nil {
 		return nil, err
 	}
-	lock := flock.New(path+".lock", flock.SetPermissions(fileMode))
-	held, err := lock.TryLock()
-	if err == nil && !held {
-		klog.FromContext(ctx).Info("waiting for another daemon to let go of the claims table", "lock", lock.Path())
-		held, err = lock.TryLockContext(ctx, lockRetry)
+	l := &WriterLock{path: path + ".lock"}
+	err := l.take()
+	if errors.Is(err, errHeld) {
+		klog.FromContext(ctx).Info("waiting for another daemon to let go of the claims table", "lock", l.path)
 	}
-	if err != nil || !held {
-		return nil, fmt.Errorf("lock the claims table with %s: %w", lock.Path(), errors.Join(err, ctx.Err()))
+	for errors.Is(err, errHeld) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(lockRetry):
+			err = l.take()
+		}
 	}
-	return lock.Close, nil
+	if err != nil {
+		return nil, fmt.Errorf("lock the claims table with %s: %w", l.path, errors.Join(err, ctx.Err()))
+	}
+	return l, nil
 }
 
 // tighten takes group and world off the state directory, but only where it

@@ -43,11 +43,11 @@ func TestB20Modes(t *testing.T) {
 					}
 				}
 			}
-			unlock, err := claims.Lock(t.Context(), file)
+			lock, err := claims.Lock(t.Context(), file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = unlock() }()
+			defer func() { _ = lock.Unlock() }()
 			table, err := claims.Open(claims.OS(), file, time.Now())
 			if err != nil {
 				t.Fatal(err)
@@ -82,11 +82,11 @@ func TestSharedDirectoryIsNotTightened(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "of-somebody-else"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := claims.Lock(t.Context(), filepath.Join(dir, "claims.json"))
+	lock, err := claims.Lock(t.Context(), filepath.Join(dir, "claims.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = unlock() }()
+	defer func() { _ = lock.Unlock() }()
 	if got := mode(t, dir); got != 0o755 {
 		t.Errorf("the shared directory became %v", got)
 	}
@@ -96,7 +96,7 @@ func TestSharedDirectoryIsNotTightened(t *testing.T) {
 // gives up when it is told to stop (DESIGN rule 4).
 func TestSecondDaemonWaits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
-	unlock, err := claims.Lock(t.Context(), file)
+	lock, err := claims.Lock(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestSecondDaemonWaits(t *testing.T) {
 	}
 	got := make(chan error, 1)
 	go func() {
-		unlockSecond, err := claims.Lock(t.Context(), file)
+		second, err := claims.Lock(t.Context(), file)
 		if err == nil {
-			err = unlockSecond()
+			err = second.Unlock()
 		}
 		got <- err
 	}()
-	if err := unlock(); err != nil {
+	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-got; err != nil {

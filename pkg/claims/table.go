@@ -4,14 +4,12 @@
 package claims
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -27,7 +25,7 @@ type Table struct {
 	// mu guards all that follows. It is never held while the disk works.
 	mu        sync.Mutex
 	claims    keyed
-	releasing []entry           // two can name one sandbox, each with a token of its own
+	releasing releasing
 	extra     []json.RawMessage // members of the file that this build does not know
 	rev       uint64            // of the newest change
 	landed    uint64            // of the newest change that a write has landed
@@ -55,7 +53,10 @@ type entry struct {
 	stranded bool
 }
 
+// newEntry encodes a claim. Its times are brought into a form that the file can
+// have, in memory too: a row that cannot be encoded would lose its token.
 func newEntry(c Claim) (entry, error) {
+	c.ClaimedAt, c.Deadline = storable(c.ClaimedAt), storable(c.Deadline)
 	var raw json.RawMessage
 	var err error
 	if c.State == Releasing {
@@ -89,7 +90,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys,
+		path: path, fs: fsys, releasing: releasing{},
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -115,7 +116,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.releasing = append(t.releasing, e)
+		t.releasing.add(e)
 	}
 	if err := t.change(func() error { return nil }); err != nil {
 		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of --state-path: %w", err)
@@ -163,33 +164,21 @@ func (t *Table) Select(wanted func(Claim) bool) []Claim {
 	return out
 }
 
-// Releasing returns the claims withdrawn from their keys, ordered by key.
-func (t *Table) Releasing() []Claim {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	out := make([]Claim, 0, len(t.releasing))
-	for _, e := range t.releasing {
-		out = append(out, t.read(e))
-	}
-	slices.SortFunc(out, func(a, b Claim) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.ID, b.ID))
-	})
-	return out
-}
-
 // snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot(d *draft) {
-	d.claims, d.releasing = d.claims[:0], d.releasing[:0]
-	releasing := slices.Clone(t.releasing)
+	d.claims, d.releasing, d.entries = d.claims[:0], d.releasing[:0], d.entries[:0]
+	for _, e := range t.releasing {
+		d.entries = append(d.entries, e)
+	}
 	for _, e := range t.claims.ordered {
 		if e.stranded {
-			releasing = append(releasing, *e)
+			d.entries = append(d.entries, *e)
 		} else {
 			d.claims = append(d.claims, e.raw)
 		}
 	}
-	slices.SortStableFunc(releasing, func(a, b entry) int { return strings.Compare(a.ID, b.ID) })
-	for _, e := range releasing {
+	slices.SortFunc(d.entries, compareReleasing)
+	for _, e := range d.entries {
 		d.releasing = append(d.releasing, e.raw)
 	}
 }

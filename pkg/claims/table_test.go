@@ -403,7 +403,7 @@ func TestVouchLeavesAStrandedClaim(t *testing.T) {
 
 func TestErrorsNeverShowAToken(t *testing.T) {
 	fsys := faultfs.New()
-	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"CANARY-7f3a91","claimedAt":"CANARY-7f3a91"}}}`))
+	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"CANARY-7f3a91","podUID":["CANARY-7f3a91"]}}}`))
 	_, err := claims.Open(fsys, path, start)
 	if err == nil {
 		t.Fatal("a row with a wrong type loaded")

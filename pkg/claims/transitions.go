@@ -6,7 +6,6 @@ package claims
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -172,9 +171,7 @@ func (t *Table) Forget(key, id string) error {
 			t.claims.remove(key)
 			return nil
 		}
-		left := slices.DeleteFunc(t.releasing, func(e entry) bool { return e.ID == id && e.Key == key })
-		if gone := len(left) < len(t.releasing); gone {
-			t.releasing = left
+		if t.releasing.remove(id) {
 			return nil
 		}
 		return ErrNotFound
@@ -227,6 +224,6 @@ func (t *Table) release(c Claim) error {
 	}
 	t.rev++
 	e.rev = t.rev
-	t.releasing = append(t.releasing, e)
+	t.releasing.add(e)
 	return nil
 }

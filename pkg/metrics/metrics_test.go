@@ -271,6 +271,7 @@ func (f failing) Claim(context.Context, sandboxd.ClaimRequest) (sandboxd.Claim, 
 	return sandboxd.Claim{ID: "sb_1"}, f.answer()
 }
 func (f failing) Release(context.Context, string, sandboxd.Token) error { return f.answer() }
+func (f failing) ReleaseByID(context.Context, string) error             { return f.answer() }
 func (f failing) List(context.Context) ([]sandboxd.Sandbox, error) {
 	return []sandboxd.Sandbox{{ID: "sb_1"}}, f.answer()
 }
@@ -278,6 +279,29 @@ func (f failing) Get(context.Context, string) (sandboxd.Sandbox, error) {
 	return sandboxd.Sandbox{ID: "sb_1"}, f.answer()
 }
 func (f failing) Info(context.Context) (sandboxd.Info, error) { return sandboxd.Info{}, f.answer() }
+
+// A release by id is a release, whatever credential it presents.
+func TestReleaseByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics.New("")
+		for _, err := range results() {
+			counted, ok := m.Sandboxd(failing{err, time.Second}).(interface {
+				ReleaseByID(context.Context, string) error
+			})
+			if !ok {
+				t.Fatal("the decorator hides ReleaseByID")
+			}
+			if got := counted.ReleaseByID(t.Context(), "sb_1"); !errors.Is(got, err) {
+				t.Errorf("the error %v became %v", err, got)
+			}
+		}
+		want := map[string]string{}
+		for result := range results() {
+			want["sandboxd_requests_total{operation=\"release\",result=\""+result+"\"}"] = "1"
+		}
+		read(t, m).want(t, want)
+	})
+}
 
 func TestSandboxd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

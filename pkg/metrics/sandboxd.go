@@ -5,6 +5,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
@@ -42,6 +43,23 @@ func (s *countedSandboxd) Release(ctx context.Context, id string, token sandboxd
 	s.answered(opRelease, start, err)
 	return err
 }
+
+// ReleaseByID passes a release with the node API token on, and counts it as a
+// release. It fails, with nothing counted, where next has no such call.
+func (s *countedSandboxd) ReleaseByID(ctx context.Context, id string) error {
+	next, ok := s.next.(interface {
+		ReleaseByID(ctx context.Context, id string) error
+	})
+	if !ok {
+		return errNoReleaseByID
+	}
+	start := time.Now()
+	err := next.ReleaseByID(ctx, id)
+	s.answered(opRelease, start, err)
+	return err
+}
+
+var errNoReleaseByID = errors.New("this sandboxd client cannot release by id")
 
 // List implements [provider.Sandboxd].
 func (s *countedSandboxd) List(ctx context.Context) ([]sandboxd.Sandbox, error) {

@@ -4,8 +4,6 @@
 package podcontract
 
 import (
-	"net"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -20,7 +18,8 @@ const imageIDPrefix = "sandboxd://"
 type Binding struct {
 	// ClaimID is sandboxd's id of the claim.
 	ClaimID string
-	// Address is the host:port that serves the sandbox.
+	// Address is what sandboxd says serves the sandbox, by contract a host:port.
+	// Without an IP address in it the status has none; [AddressProblem] says why.
 	Address string
 	// ClaimedAt is when the claim was taken; it is the Pod's start time.
 	ClaimedAt time.Time
@@ -95,19 +94,4 @@ func PublishedClaim(pod *corev1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// hostIP is the host part of a host:port when it is an IP address, in the form
-// the API server accepts. A host name gives the empty string: the API server
-// would refuse a whole status for a Pod IP that is not an address.
-func hostIP(address string) string {
-	h, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return ""
-	}
-	ip, err := netip.ParseAddr(h)
-	if err != nil {
-		return ""
-	}
-	return ip.WithZone("").Unmap().String()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,9 +130,28 @@ func TestHostIP(t *testing.T) {
 		{"host name of digits", "10:7777", ""},
 		{"leading zeros", "010.0.0.5:7777", ""},
 		{"octet too large", "10.0.0.256:7777", ""},
-		{"no port", "10.0.0.5", ""},
+		{"empty port", "10.0.0.5:", "10.0.0.5"},
+		{"no port", "10.0.0.5", "10.0.0.5"},
+		{"bare IPv6", "fd00::5", "fd00::5"},
+		{"bare IPv6 with a zone", "fe80::5%eth0", "fe80::5"},
+		{"bare IPv6 of eight groups", "fd00:0:0:0:0:0:0:7777", "fd00::7777"},
+		{"bare IPv6 whose last group is no port", "fd00::5:abcd", "fd00::5:abcd"},
+		{"bare IPv4 in IPv6", "::ffff:10.0.0.5", "10.0.0.5"},
 		{"IPv6 without brackets", "fd00::5:7777", ""},
-		{"IPv6 without a port", "[fd00::5]", ""},
+		{"IPv6 without a port", "[fd00::5]", "fd00::5"},
+		{"IPv6 without a port, with a zone", "[fe80::5%eth0]", "fe80::5"},
+		{"unspecified", "0.0.0.0:7777", ""},
+		{"unspecified without a port", "0.0.0.0", ""},
+		{"unspecified IPv6", "[::]:7777", ""},
+		{"unspecified IPv6 without a port", "::", ""},
+		{"unspecified IPv4 in IPv6", "[::ffff:0.0.0.0]:7777", ""},
+		{"multicast", "224.0.0.1:7777", ""},
+		{"multicast IPv6", "[ff02::1]:7777", ""},
+		{"IPv4 in brackets, without a port", "[10.0.0.5]", ""},
+		{"open bracket", "[fd00::5:7777", ""},
+		{"empty brackets", "[]", ""},
+		{"two ports", "10.0.0.5:7777:1", ""},
+		{"space", " 10.0.0.5:7777", ""},
 		{"no host", ":7777", ""},
 		{"empty", "", ""},
 		{"URL", "http://10.0.0.5:7777", ""},
@@ -146,6 +166,9 @@ func TestHostIP(t *testing.T) {
 			if s.PodIP != c.want || s.HostIP != c.want {
 				t.Errorf("podIP %q, hostIP %q; want %q", s.PodIP, s.HostIP, c.want)
 			}
+			if problem := podcontract.AddressProblem(c.address); (problem == "") != (c.want != "") {
+				t.Errorf("problem %q beside the address %q", problem, c.want)
+			}
 			if diff := cmp.Diff(pods, s.PodIPs) + cmp.Diff(hosts, s.HostIPs); diff != "" {
 				t.Errorf("lists (-want +got):\n%s", diff)
 			}
@@ -153,6 +176,28 @@ func TestHostIP(t *testing.T) {
 				t.Errorf("a claim without an IP address still runs: %+v", s)
 			}
 		})
+	}
+}
+
+// The problem's text depends on its kind alone, so that events aggregate.
+func TestAddressProblem(t *testing.T) {
+	kinds := map[string][]string{
+		"named no address":  {""},
+		"not an IP address": {"host-07:7777", "host-08", "10.0.0.256:1", "[10.0.0.5]", "http://10.0.0.5:7777"},
+		"unspecified":       {":7777", "[]:7777", "0.0.0.0:1", "::", "[::]:7777", "224.0.0.1:1"},
+		"without brackets":  {"fd00::5:7777", "2001:db8::1:80"},
+		"":                  {"10.0.0.5:7777", "fd00::5"},
+	}
+	for part, addresses := range kinds {
+		text := podcontract.AddressProblem(addresses[0])
+		if !strings.Contains(text, part) || (text == "") != (part == "") {
+			t.Errorf("%q: problem %q, want one with %q", addresses[0], text, part)
+		}
+		for _, address := range addresses {
+			if got := podcontract.AddressProblem(address); got != text {
+				t.Errorf("%q: problem %q, want %q", address, got, text)
+			}
+		}
 	}
 }
 
@@ -196,7 +241,7 @@ func TestKey(t *testing.T) {
 }
 
 func FuzzStatus(f *testing.F) {
-	for _, seed := range []string{"10.0.0.5:7777", "[fe80::5%eth0]:7777", "[::ffff:10.0.0.5]:1", "host-07:7777", ":", "[]:1", "\xff:1"} {
+	for _, seed := range []string{"10.0.0.5:7777", "[fe80::5%eth0]:7777", "[::ffff:10.0.0.5]:1", "host-07:7777", ":", "[]:1", "\xff:1", "fd00::5", "[fd00::5]", "fd00::5:7777", "[::]:1"} {
 		f.Add("sb_1", seed, int64(1785204900))
 	}
 	f.Fuzz(func(t *testing.T, id, address string, at int64) {
@@ -204,6 +249,9 @@ func FuzzStatus(f *testing.F) {
 		s := podcontract.RunningStatus(podOf(1), b)
 		if errs := validation.IsValidIP(nil, s.PodIP); s.PodIP != "" && len(errs) > 0 {
 			t.Errorf("%q gives the address %q: %v", address, s.PodIP, errs)
+		}
+		if problem := podcontract.AddressProblem(address); (problem == "") != (s.PodIP != "") {
+			t.Errorf("%q gives the address %q and the problem %q", address, s.PodIP, problem)
 		}
 		if got := podcontract.PublishedClaim(&corev1.Pod{Status: s}); got != id {
 			t.Errorf("published claim %q, want %q", got, id)

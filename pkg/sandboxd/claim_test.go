@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,8 +59,9 @@ func TestClaimRequestOnTheWire(t *testing.T) {
 func TestClaimAnswer(t *testing.T) {
 	deadline := time.Date(2026, 7, 28, 2, 15, 0, 0, time.UTC)
 	whole := sandboxd.Claim{ID: "sb_1", Token: sandboxd.NewToken("t"), Deadline: deadline, OwnerAddr: "10.0.0.5:7777"}
-	noDeadline, badDeadline, noAddress := whole, whole, whole
-	noDeadline.Deadline, badDeadline.Deadline, noAddress.OwnerAddr = time.Time{}, time.Time{}, ""
+	noDeadline := whole
+	noDeadline.Deadline = time.Time{}
+	long := strings.Repeat("a", 300)
 	address := func(a string) sandboxd.Claim { c := whole; c.OwnerAddr = a; return c }
 	for _, c := range []struct {
 		name  string
@@ -79,14 +81,27 @@ func TestClaimAnswer(t *testing.T) {
 		{"redirect that requires promotion", `{"redirect":["10.0.0.6:7777"],"require_promoted":true}`, sandboxd.Claim{}, sandboxd.NoCapacity},
 		{"redirect to nobody", `{"redirect":[]}`, sandboxd.Claim{}, sandboxd.Unavailable},
 
-		// A sandbox exists, its token is known, and it can be given back.
-		{"no address", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z"}`, noAddress, sandboxd.Unavailable},
-		{"address without a port", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5"}`, address("10.0.0.5"), sandboxd.Unavailable},
-		{"address without a host", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":":7777"}`, address(":7777"), sandboxd.Unavailable},
-		{"IPv6 without brackets", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"fd00::5:7777"}`, address("fd00::5:7777"), sandboxd.Unavailable},
-		{"deadline that is no time", `{"deadline":"tomorrow","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, badDeadline, sandboxd.Unavailable},
-		{"deadline that is no text", `{"deadline":1785204900,"id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, badDeadline, sandboxd.Unavailable},
-		{"redirect that is no list", `{"redirect":"10.0.0.6:7777","id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5:7777"}`, whole, sandboxd.Unavailable},
+		// Fields that cost no sandbox.
+		{"no address", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z"}`, address(""), ""},
+		{"empty address", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":""}`, address(""), ""},
+		{"null address", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":null}`, address(""), ""},
+		{"address that is no text", `{"owner_addr":7777,"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z"}`, address(""), ""},
+		{"address as long as allowed", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"` + long + `"}`, address(long), ""},
+		{"address that is too long", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"` + long + `a"}`, address(""), ""},
+		{"address that is not UTF-8", "{\"id\":\"sb_1\",\"token\":\"t\",\"deadline\":\"2026-07-28T02:15:00Z\",\"owner_addr\":\"a\xffb\"}", address("a\ufffdb"), ""},
+		{"address without a port", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5"}`, address("10.0.0.5"), ""},
+		{"address without a host", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":":7777"}`, address(":7777"), ""},
+		{"unspecified address", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"0.0.0.0:7777"}`, address("0.0.0.0:7777"), ""},
+		{"bare IPv6", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"fd00::5"}`, address("fd00::5"), ""},
+		{"IPv6 without brackets", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"fd00::5:7777"}`, address("fd00::5:7777"), ""},
+		{"deadline that is no time", `{"deadline":"tomorrow","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, noDeadline, ""},
+		{"empty deadline", `{"deadline":"","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, noDeadline, ""},
+		{"deadline that is no text", `{"deadline":1785204900,"id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, noDeadline, ""},
+		{"deadline whose offset cannot be written", `{"deadline":"2026-07-29T02:15:00+24:00","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, whole, ""},
+		{"deadline after the year 9999", `{"deadline":"9999-12-31T23:59:59-01:00","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, noDeadline, ""},
+		{"deadline before the year 0", `{"deadline":"0000-01-01T00:00:00+01:00","id":"sb_1","token":"t","owner_addr":"10.0.0.5:7777"}`, noDeadline, ""},
+		{"redirect that is no list", `{"redirect":"10.0.0.6:7777","id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5:7777"}`, whole, ""},
+		{"id given twice", `{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5:7777","id":7}`, whole, ""},
 
 		// Nothing that could be given back.
 		{"no id", `{"token":"t","owner_addr":"10.0.0.5:7777"}`, sandboxd.Claim{}, sandboxd.Unavailable},
@@ -108,6 +123,9 @@ func TestClaimAnswer(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, got, equateTokens); diff != "" {
 				t.Errorf("claim (-want +got):\n%s", diff)
+			}
+			if _, err := json.Marshal(got.Deadline); err != nil {
+				t.Errorf("the deadline cannot be written again: %v", err)
 			}
 		})
 	}

@@ -55,6 +55,8 @@ type Client struct {
 	base  *url.URL
 	token TokenSource
 	http  *http.Client
+
+	malformed *malformedRows
 }
 
 // NewClient checks the configuration and returns a client. Nothing is sent.
@@ -80,8 +82,9 @@ func NewClient(c Config) (*Client, error) {
 		}
 	}
 	return &Client{
-		base:  base,
-		token: c.Token,
+		base:      base,
+		token:     c.Token,
+		malformed: &malformedRows{},
 		http: &http.Client{
 			Transport: c.Transport,
 			// A redirect would carry the bearer token to another address.

@@ -223,6 +223,37 @@ func TestReleasePresentsTheSandboxToken(t *testing.T) {
 	}
 }
 
+// A release by id presents the node API token, follows its rotation, and takes
+// 204 alone for a confirmation.
+func TestReleaseByID(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		want   sandboxd.Class
+	}{
+		{204, ""}, {200, sandboxd.Unavailable}, {404, sandboxd.NotFound}, {403, sandboxd.Unauthorized}, {500, sandboxd.Unavailable},
+	} {
+		path := tokenFile(t, "old")
+		source := fileToken(t, path)
+		writeToken(t, path, "new")
+		var got []string
+		cl := serveWith(t, source, func(w http.ResponseWriter, r *http.Request) {
+			got = append(got, r.Method+" "+r.RequestURI+" "+r.Header.Get("Authorization"))
+			if r.Header.Get("Authorization") != "Bearer new" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			w.WriteHeader(c.status)
+		})
+		if err := cl.ReleaseByID(t.Context(), "sb_1"); sandboxd.ClassOf(err) != c.want || (err == nil) != (c.want == "") {
+			t.Errorf("status %d: error %v, want class %q", c.status, err, c.want)
+		}
+		release := "POST /v1/sandboxes/sb_1/release Bearer "
+		if diff := cmp.Diff([]string{release + "old", release + "new"}, got); diff != "" {
+			t.Errorf("status %d: requests (-want +got):\n%s", c.status, diff)
+		}
+	}
+}
+
 func TestReleaseWithoutATokenSendsNone(t *testing.T) {
 	cl := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if _, sent := r.Header["Authorization"]; sent {
@@ -237,7 +268,7 @@ func TestReleaseWithoutATokenSendsNone(t *testing.T) {
 func TestCredentialOfEachOperation(t *testing.T) {
 	want := map[string]string{
 		"claim": "Bearer " + rootSecret, "list": "Bearer " + rootSecret, "get": "Bearer " + rootSecret, "info": "Bearer " + rootSecret,
-		"release": "Bearer " + sandboxSecret, "healthz": "",
+		"release": "Bearer " + sandboxSecret, "release by id": "Bearer " + rootSecret, "healthz": "",
 	}
 	for _, o := range operations {
 		t.Run(o.op, func(t *testing.T) {

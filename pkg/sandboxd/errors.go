@@ -35,8 +35,9 @@ const (
 
 // The operations that an [Error]'s hint tells apart.
 const (
-	opClaim   = "claim"
-	opRelease = "release"
+	opClaim       = "claim"
+	opRelease     = "release"
+	opReleaseByID = "release by id"
 )
 
 // Error is a failed call. Its text is built from the operation, the class and

@@ -95,6 +95,7 @@ func TestErrorTextSaysWhatToDo(t *testing.T) {
 		// A release presents the sandbox's own token and has no annotations.
 		{sandboxd.Error{Op: "release", Class: sandboxd.Unauthorized, Status: 401}, "sandboxd release: credential refused (HTTP 401); see sandboxd's own log"},
 		{sandboxd.Error{Op: "release", Class: sandboxd.Invalid, Status: 409}, "sandboxd release: request refused (HTTP 409); see sandboxd's own log"},
+		{sandboxd.Error{Op: "release by id", Class: sandboxd.Unauthorized, Status: 401}, "sandboxd release by id: credential refused (HTTP 401); check --sandboxd-token-file"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

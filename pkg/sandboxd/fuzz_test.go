@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
@@ -36,7 +37,8 @@ func shown(t *testing.T, err error, texts ...string) {
 func FuzzClaimAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"sb_1","token":"t","deadline":"2026-07-28T02:15:00Z","owner_addr":"10.0.0.5:7777"}`, `{"redirect":["10.0.0.6:7777"]}`,
-		`{"id":"sb_1","token":"t","deadline":7,"owner_addr":"x"}`, `{"id":"..","token":"\u0000"}`, `{"ID":"a","Token":"b","OWNER_ADDR":"c:1"}`, `null`, `<html>`, ``,
+		`{"id":"sb_1","token":"t","deadline":7,"owner_addr":"x"}`, `{"id":"..","token":"\u0000"}`,
+		`{"id":"sb_1","token":"t","deadline":"9999-12-31T23:59:59-01:00","owner_addr":"fd00::5","redirect":7}`, `{"ID":"a","Token":"b","OWNER_ADDR":"c:1"}`, `null`, `<html>`, ``,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -45,8 +47,11 @@ func FuzzClaimAnswer(f *testing.F) {
 		if (c.ID == "") != c.Token.Empty() {
 			t.Errorf("half a claim: id %q, token empty %v", c.ID, c.Token.Empty())
 		}
-		if err == nil && (c.ID == "" || c.OwnerAddr == "") {
-			t.Errorf("incomplete claim %+v and no error", c)
+		if (err == nil) != (c.ID != "") {
+			t.Errorf("claim %+v beside the error %v", c, err)
+		}
+		if _, err := json.Marshal(c.Deadline); err != nil || !utf8.ValidString(c.OwnerAddr) || len(c.OwnerAddr) > 300 {
+			t.Errorf("claim %+v cannot be stored: %v", c, err)
 		}
 		if err != nil {
 			shown(t, err, "sandboxd claim: sandboxd failed; see sandboxd's own log", "sandboxd claim: no warm capacity; retried until the pool has capacity")
@@ -76,7 +81,7 @@ func releasable(t *testing.T, c sandboxd.Claim) {
 
 func FuzzList(f *testing.F) {
 	for _, seed := range []string{
-		`{"sandboxes":[` + row + `]}`, `{"sandboxes":[]}`, `{"sandboxes":null}`, `{"sandboxes":[null]}`, `{"sandboxes":[{"id":""}]}`, `{}`, `null`, `[]`, `{"sandboxes":[]`, `<html>`, ``,
+		`{"sandboxes":[` + row + `]}`, `{"sandboxes":[]}`, `{"sandboxes":null}`, `{"sandboxes":[null]}`, `{"sandboxes":[{"id":""}]}`, `{"sandboxes":[{"id":"sb_1","deadline":7},` + row + `]}`, `{}`, `null`, `[]`, `{"sandboxes":[]`, `<html>`, ``,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -92,6 +97,9 @@ func FuzzList(f *testing.F) {
 		for _, r := range rows {
 			if r.ID == "" {
 				t.Error("a row without an id")
+			}
+			if _, err := json.Marshal(r); err != nil {
+				t.Errorf("a row that cannot be written again: %v", err)
 			}
 		}
 		// No error means that the answer had a list, with that many entries.

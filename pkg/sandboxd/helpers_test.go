@@ -29,6 +29,7 @@ var operations = []struct {
 	{"release", func(ctx context.Context, cl *sandboxd.Client) error {
 		return cl.Release(ctx, "sb_1", sandboxd.NewToken(sandboxSecret))
 	}},
+	{"release by id", func(ctx context.Context, cl *sandboxd.Client) error { return cl.ReleaseByID(ctx, "sb_1") }},
 	{"list", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.List(ctx); return err }},
 	{"get", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Get(ctx, "sb_1"); return err }},
 	{"info", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Info(ctx); return err }},

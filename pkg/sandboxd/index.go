@@ -11,10 +11,12 @@ import (
 )
 
 // List returns every sandbox the node holds. An answer without a list, or
-// with a row that has no id, is an error and never an empty list.
+// with a row that has no readable id, is an error and never a shorter list: a
+// caller takes an id that is not listed for absent. A row that has its id and
+// another field that cannot be read is listed as [Sandbox.Malformed].
 func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
 	var a struct {
-		Sandboxes *[]Sandbox `json:"sandboxes"`
+		Sandboxes *[]indexRow `json:"sandboxes"`
 	}
 	c := call{op: "list", method: http.MethodGet, path: "/v1/sandboxes"}
 	if err := cl.do(ctx, c, &a); err != nil {
@@ -23,30 +25,37 @@ func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
 	if a.Sandboxes == nil {
 		return nil, unreadable(c.op, http.StatusOK)
 	}
-	for _, s := range *a.Sandboxes {
-		if s.ID == "" {
+	rows := make([]Sandbox, 0, len(*a.Sandboxes))
+	for _, r := range *a.Sandboxes {
+		if r.ID == "" {
 			return nil, unreadable(c.op, http.StatusOK)
 		}
+		rows = append(rows, r.Sandbox)
 	}
-	return *a.Sandboxes, nil
+	cl.malformed.listed(ctx, rows)
+	return rows, nil
 }
 
-// Get returns one row of the index. An unknown id is an error of class
-// [NotFound].
+// Get returns one row of the index, which can be [Sandbox.Malformed]. An
+// unknown id is an error of class [NotFound].
 func (cl *Client) Get(ctx context.Context, id string) (Sandbox, error) {
-	var s Sandbox
+	var r indexRow
 	c := call{op: "get", method: http.MethodGet}
 	var err error
 	if c.path, err = sandboxPath(c.op, id); err != nil {
 		return Sandbox{}, err
 	}
-	if err := cl.do(ctx, c, &s); err != nil {
+	if err := cl.do(ctx, c, &r); err != nil {
+		if ClassOf(err) == NotFound {
+			cl.malformed.read(ctx, id, Sandbox{})
+		}
 		return Sandbox{}, err
 	}
-	if s.ID != id {
+	if r.ID != id {
 		return Sandbox{}, unreadable(c.op, http.StatusOK)
 	}
-	return s, nil
+	cl.malformed.read(ctx, id, r.Sandbox)
+	return r.Sandbox, nil
 }
 
 // addressable reports whether a path can carry the id as one segment. The

@@ -51,29 +51,30 @@ func TestList(t *testing.T) {
 // A list that failed is not an empty list (architecture).
 func TestListNeverEmptyByMistake(t *testing.T) {
 	for name, body := range map[string]string{
-		"null list":                     `{"sandboxes":null}`,
-		"no list":                       `{}`,
-		"another field":                 `{"items":[]}`,
-		"an error with status 200":      `{"error":"index not ready"}`,
-		"null":                          `null`,
-		"bare list":                     `[]`,
-		"list that is an object":        `{"sandboxes":{}}`,
-		"list that is a text":           `{"sandboxes":""}`,
-		"list given twice, null second": `{"sandboxes":[{"id":"sb_1"}],"sandboxes":null}`,
-		"row without an id":             `{"sandboxes":[{"id":"sb_1"},{"claim_ref":"a/b"}]}`,
-		"row with an empty id":          `{"sandboxes":[{"id":""}]}`,
-		"row that is null":              `{"sandboxes":[null]}`,
-		"row that is a text":            `{"sandboxes":["sb_1"]}`,
-		"row with a broken time":        `{"sandboxes":[{"id":"sb_1","deadline":"soon"}]}`,
-		"cut inside a row":              `{"sandboxes":[{"id":"sb_1"},{"id":"sb`,
-		"cut after a row":               `{"sandboxes":[{"id":"sb_1"}`,
-		"cut before the end":            `{"sandboxes":[]`,
-		"garbage behind":                `{"sandboxes":[]}}`,
-		"second document behind":        `{"sandboxes":[]} {"sandboxes":[]}`,
-		"HTML":                          `<!doctype html><title>Welcome</title>`,
-		"empty body":                    ``,
-		"NUL bytes":                     "\x00\x00\x00\x00",
-		"byte order mark":               "\ufeff" + `{"sandboxes":[]}`,
+		"null list":                      `{"sandboxes":null}`,
+		"no list":                        `{}`,
+		"another field":                  `{"items":[]}`,
+		"an error with status 200":       `{"error":"index not ready"}`,
+		"null":                           `null`,
+		"bare list":                      `[]`,
+		"list that is an object":         `{"sandboxes":{}}`,
+		"list that is a text":            `{"sandboxes":""}`,
+		"list given twice, null second":  `{"sandboxes":[{"id":"sb_1"}],"sandboxes":null}`,
+		"row without an id":              `{"sandboxes":[{"id":"sb_1"},{"claim_ref":"a/b"}]}`,
+		"row with an empty id":           `{"sandboxes":[{"id":""}]}`,
+		"row that is null":               `{"sandboxes":[null]}`,
+		"row that is a text":             `{"sandboxes":["sb_1"]}`,
+		"row whose id is no text":        `{"sandboxes":[{"id":"sb_1"},{"id":7}]}`,
+		"rows given twice, no id second": `{"sandboxes":[{"id":"sb_1"}],"sandboxes":[{"claim_ref":"a/b"}]}`,
+		"cut inside a row":               `{"sandboxes":[{"id":"sb_1"},{"id":"sb`,
+		"cut after a row":                `{"sandboxes":[{"id":"sb_1"}`,
+		"cut before the end":             `{"sandboxes":[]`,
+		"garbage behind":                 `{"sandboxes":[]}}`,
+		"second document behind":         `{"sandboxes":[]} {"sandboxes":[]}`,
+		"HTML":                           `<!doctype html><title>Welcome</title>`,
+		"empty body":                     ``,
+		"NUL bytes":                      "\x00\x00\x00\x00",
+		"byte order mark":                "\ufeff" + `{"sandboxes":[]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := serve(t, answer(http.StatusOK, body)).List(t.Context())
@@ -168,6 +169,7 @@ func TestIDsInPaths(t *testing.T) {
 		_, err := cl.Get(t.Context(), id)
 		wantClass(t, err, sandboxd.Invalid)
 		wantClass(t, cl.Release(t.Context(), id, sandboxd.NewToken(sandboxSecret)), sandboxd.Invalid)
+		wantClass(t, cl.ReleaseByID(t.Context(), id), sandboxd.Invalid)
 	}
 	if len(uris) != 0 {
 		t.Errorf("sent %q for ids that no path can carry", uris)

@@ -27,9 +27,12 @@ type Claim struct {
 	ID string
 	// Token authorises the sandbox's release.
 	Token Token
-	// Deadline is the end of the lease; zero when sandboxd named none.
+	// Deadline is the end of the lease, in UTC and in a form that can be encoded
+	// again; zero when sandboxd named none, or one that cannot be read.
 	Deadline time.Time
-	// OwnerAddr is the host:port that serves the sandbox.
+	// OwnerAddr is what sandboxd says serves the sandbox, by contract a
+	// host:port. It is passed on as it came, valid UTF-8 of at most 300 bytes;
+	// empty when sandboxd named none, or one that is longer.
 	OwnerAddr string
 }
 
@@ -42,8 +45,9 @@ type Key struct {
 
 // Sandbox is one row of the node's index. It never has a token.
 type Sandbox struct {
-	ID         string    `json:"id"`
-	Key        Key       `json:"key"`
+	ID  string `json:"id"`
+	Key Key    `json:"key"`
+	// Deadline is the end of the lease; zero when it is not known.
 	Deadline   time.Time `json:"deadline"`
 	Hibernated bool      `json:"hibernated"`
 	// Archived sandboxes have left the node's memory and disk; their deadline
@@ -51,6 +55,9 @@ type Sandbox struct {
 	Archived  bool      `json:"archived"`
 	ClaimRef  string    `json:"claim_ref"`
 	ClaimedAt time.Time `json:"claimed_at"`
+	// Malformed means that a field beside the id has another type or form than
+	// the API's. Such fields have their zero value; the sandbox exists.
+	Malformed bool `json:"-"`
 }
 
 // Pool is the state of one warm pool.

@@ -25,8 +25,11 @@ type call struct {
 	bodyErr  error
 	by       Actor
 
-	rejectToken bool
-	omissions   []Fault
+	rejectToken        bool
+	rejectSandboxToken bool
+	omissions          []Fault
+	malformations      []Fault
+	address            *string // what a claim's answer says instead of the daemon's own
 }
 
 func (s *Server) handle(e endpoint) http.HandlerFunc {

@@ -26,6 +26,13 @@ const (
 	ActionRestart Action = "restart"
 	// ActionRejectToken treats whatever token came as one nobody knows.
 	ActionRejectToken Action = "reject-token"
+	// ActionRejectSandboxToken treats a sandbox's own token as a wrong one. The root token still works.
+	ActionRejectSandboxToken Action = "reject-sandbox-token"
+	// ActionMalform gives rows of the index a deadline that is no time: those of ClaimRefs, the Rows
+	// oldest, and that Fraction of all, the oldest first.
+	ActionMalform Action = "malform"
+	// ActionAddress answers a claim with Address for the owner's address.
+	ActionAddress Action = "address"
 	// ActionOmit leaves rows out of the index: those of ClaimRefs, the Rows oldest, and that Fraction
 	// of all, the oldest first.
 	ActionOmit Action = "omit"
@@ -46,8 +53,8 @@ const (
 )
 
 // Fault is something that goes wrong. Faults are tried in the order they were added; those with
-// ActionDelay, ActionRejectToken, ActionOmit, ActionEmpty or ActionTruncate let later ones have
-// their turn, the others settle the request.
+// ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionMalform, ActionAddress, ActionOmit,
+// ActionEmpty or ActionTruncate let later ones have their turn, the others settle the request.
 type Fault struct {
 	// ID is given by the server.
 	ID int `json:"id,omitempty"`
@@ -74,6 +81,7 @@ type Fault struct {
 	ClaimRefs  []string `json:"claim_refs,omitempty"`
 	Rows       int      `json:"rows,omitempty"`
 	Fraction   float64  `json:"fraction,omitempty"`
+	Address    string   `json:"address,omitempty"`
 }
 
 func (f Fault) withDefaults() Fault {
@@ -91,7 +99,7 @@ func (f Fault) withDefaults() Fault {
 
 func (f Fault) settles() bool {
 	switch f.Action {
-	case ActionDelay, ActionRejectToken, ActionOmit, ActionEmpty, ActionTruncate:
+	case ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionMalform, ActionAddress, ActionOmit, ActionEmpty, ActionTruncate:
 		return false
 	}
 	return true
@@ -122,12 +130,12 @@ func (f Fault) validateAction() error {
 		if f.Delay <= 0 {
 			return errors.New("delay: set how long")
 		}
-	case ActionOmit:
+	case ActionOmit, ActionMalform:
 		if len(f.ClaimRefs) == 0 && f.Rows <= 0 && (f.Fraction <= 0 || f.Fraction > 1) {
-			return errors.New("omit: set claim_refs, rows or fraction (up to 1)")
+			return fmt.Errorf("%s: set claim_refs, rows or fraction (up to 1)", f.Action)
 		}
 		atRequest = true
-	case ActionEmpty, ActionRejectToken:
+	case ActionEmpty, ActionRejectToken, ActionRejectSandboxToken, ActionAddress:
 		atRequest = true
 	case ActionTruncate:
 		if f.Point != PointResponse {

@@ -35,8 +35,14 @@ func (c *call) inject(p Point, rep reply) (reply, bool, error) {
 			}
 		case ActionRejectToken:
 			c.rejectToken = true
+		case ActionRejectSandboxToken:
+			c.rejectSandboxToken = true
 		case ActionOmit, ActionEmpty:
 			c.omissions = append(c.omissions, f)
+		case ActionMalform:
+			c.malformations = append(c.malformations, f)
+		case ActionAddress:
+			c.address = &f.Address
 		case ActionTruncate:
 			rep.body, rep.truncated = rep.body[:len(rep.body)/2], true
 		}
@@ -58,9 +64,27 @@ func (c *call) omit(rows []row) []row {
 		if f.Action == ActionEmpty {
 			return []row{}
 		}
-		hidden := max(f.Rows, int(math.Ceil(f.Fraction*float64(len(rows)))))
-		rows = slices.Clone(rows[min(hidden, len(rows)):])
+		hidden := f.oldest(rows)
+		rows = slices.Clone(rows[hidden:])
 		rows = slices.DeleteFunc(rows, func(r row) bool { return slices.Contains(f.ClaimRefs, r.ClaimRef) })
 	}
 	return rows
+}
+
+// malform gives the rows that the faults name a deadline that is no time.
+func (c *call) malform(rows []row) []row {
+	for _, f := range c.malformations {
+		struck := f.oldest(rows)
+		for i := range rows {
+			if i < struck || slices.Contains(f.ClaimRefs, rows[i].ClaimRef) {
+				rows[i].Deadline = malformedTime
+			}
+		}
+	}
+	return rows
+}
+
+// oldest is how many rows, the oldest first, a fault names by Rows and Fraction.
+func (f Fault) oldest(rows []row) int {
+	return min(max(f.Rows, int(math.Ceil(f.Fraction*float64(len(rows))))), len(rows))
 }

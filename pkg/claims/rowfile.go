@@ -1,0 +1,123 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims
+
+import (
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// fileRow is a row's form in the file, the contract's plus controller and, in
+// the releasing list, key.
+type fileRow struct {
+	ID         string    `json:"id"`
+	Token      string    `json:"token"`
+	Address    string    `json:"address"`
+	PodUID     types.UID `json:"podUID"`
+	Authority  types.UID `json:"authority,omitempty"`
+	ClaimedAt  time.Time `json:"claimedAt,omitzero"`
+	Deadline   time.Time `json:"deadline,omitzero"`
+	Owner      *Owner    `json:"owner,omitempty"`
+	Controller *Owner    `json:"controller,omitempty"`
+	Key        string    `json:"key,omitempty"`
+}
+
+// rowFields are fileRow's names; any other is kept as it came.
+var rowFields = []string{"id", "token", "address", "podUID", "authority", "claimedAt", "deadline", "owner", "controller", "key"}
+
+// decodeRow reads one row. The address and the times may be unreadable: sandboxd
+// knows them too, and a daemon that refused to start over one of them would
+// hold up every other claim. The other fields say whose the sandbox is. Without
+// them a row would pass for that of a bare Pod or of an older build, which have
+// other verdicts, so they must be readable.
+func decodeRow(raw json.RawMessage) (Row, string, error) {
+	fields, err := object(raw)
+	if err != nil {
+		return Row{}, "", damaged("the row is not an object")
+	}
+	f, unread, err := readRow(fields)
+	if err != nil {
+		return Row{}, "", err
+	}
+	if f.ID == "" || f.Token == "" {
+		return Row{}, "", damaged("the row lacks its id or its token")
+	}
+	extra := without(fields, rowFields)
+	for name, value := range unread {
+		if extra == nil {
+			extra = map[string]json.RawMessage{}
+		}
+		extra[name] = value
+	}
+	return Row{
+		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
+		PodUID: f.PodUID, Authority: f.Authority,
+		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
+		Owner: f.Owner, Controller: f.Controller,
+		extra: extra,
+	}, f.Key, nil
+}
+
+// readRow decodes a row's fields, and returns those that may be unreadable and
+// are.
+func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]json.RawMessage, err error) {
+	optional := map[string]any{"address": &f.Address, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline}
+	required := map[string]any{
+		"id": &f.ID, "token": &f.Token, "podUID": &f.PodUID, "authority": &f.Authority,
+		"owner": &f.Owner, "controller": &f.Controller, "key": &f.Key,
+	}
+	for name, to := range required {
+		if raw, ok := fields[name]; ok && json.Unmarshal(raw, to) != nil {
+			return fileRow{}, nil, damaged("the field %s of the row has the wrong type", name)
+		}
+	}
+	for name, to := range optional {
+		if raw, ok := fields[name]; ok && json.Unmarshal(raw, to) != nil {
+			if unread == nil {
+				unread = map[string]json.RawMessage{}
+			}
+			unread[name] = raw
+		}
+	}
+	return f, unread, nil
+}
+
+// encodeRow renders a row for the file; key only for the releasing list.
+func encodeRow(r Row, key string) (json.RawMessage, error) {
+	raw, err := json.Marshal(fileRow{
+		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
+		PodUID: r.PodUID, Authority: r.Authority,
+		ClaimedAt: storable(r.ClaimedAt), Deadline: storable(r.Deadline),
+		Owner: r.Owner, Controller: r.Controller, Key: key,
+	})
+	if err != nil || len(r.extra) == 0 {
+		return raw, err
+	}
+	fields, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range r.extra {
+		// A field that could not be read gives way once its value is known.
+		if own, ok := fields[name]; !ok || string(own) == `""` {
+			fields[name] = value
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// storable returns t in UTC, or the zero time, which means unknown, when its
+// year has no RFC 3339 form. Go reads offsets that it refuses to write, so a
+// time that was decoded cannot always be encoded.
+func storable(t time.Time) time.Time {
+	t = t.UTC()
+	if t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,3 +1,0 @@
-package podcontract
-
-func AddressProblem(string) string { return "" }
