@@ -62,6 +62,9 @@ type Config struct {
 	// Provider takes the Pods. It must be ready to: its claims are loaded.
 	// Required.
 	Provider Provider
+	// Observer is told what happens to the Pods at the API server; nil means that
+	// nobody is.
+	Observer PodObserver
 	// Recorder records the events of the pod controller and of the Node. Required.
 	Recorder record.EventRecorder
 	// Conditions are those that the daemon adds to the Node, of the same types

@@ -37,6 +37,9 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 	if err != nil {
 		return err
 	}
+	if err := observePods(c.Pods, c.Observer); err != nil {
+		return err
+	}
 	sameHost, err := watchHost(c.Node, nodes, c.HostID)
 	if err != nil {
 		return err
