@@ -37,9 +37,13 @@ type Config struct {
 	Labels map[string]string
 	// Version is the build version, shown in the Node's kubelet version.
 	Version string
-	// HostID identifies the host that runs the node; empty where it is not known.
+	// HostID identifies the host that runs the node. The Node carries it, and a
+	// Node that carries another one is not served while its lease is renewed.
+	// Empty where it is not known: then the Node is served whatever it carries.
 	HostID string
-	// Admitted is closed once the daemon may serve Pods; nil means from the start.
+	// Admitted is closed once the daemon may serve Pods; nil means from the
+	// start. Until then the Node is registered with its conditions and no room
+	// for Pods, no Pod is asked for, and the provider is handed none.
 	Admitted <-chan struct{}
 
 	// QueueQPS and QueueBurst bound each of the three pod queues.
@@ -58,6 +62,9 @@ type Config struct {
 	// Provider takes the Pods. It must be ready to: its claims are loaded.
 	// Required.
 	Provider Provider
+	// Observer is told what happens to the Pods at the API server; nil means that
+	// nobody is.
+	Observer PodObserver
 	// Recorder records the events of the pod controller and of the Node. Required.
 	Recorder record.EventRecorder
 	// Conditions are those that the daemon adds to the Node, of the same types

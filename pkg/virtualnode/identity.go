@@ -5,26 +5,31 @@ package virtualnode
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
 // claimIdentity makes sure that the node name is ours to use, and returns the
-// Node that an earlier run left, or nil. It waits for an API server that does
-// not answer. The one error it ends with is a name that belongs to someone
-// else: serving it would take over the Pods and the status of a foreign node.
-func claimIdentity(ctx context.Context, nodes corev1client.NodeInterface, name string) (*corev1.Node, error) {
+// Node that an earlier run left, or nil. The Node then carries hostID, unless
+// that is empty. It waits for an API server that does not answer, and for the
+// lease of another host to lapse.
+//
+// The one error it ends with is a name that belongs to someone else: serving it
+// would take over the Pods and the status of a foreign node.
+func claimIdentity(ctx context.Context, client kubernetes.Interface, name, hostID string) (*corev1.Node, error) {
 	logger := klog.FromContext(ctx)
+	nodes := client.CoreV1().Nodes()
 	var published *corev1.Node
+	// lapsed is the Node, and the host, whose lease was seen not to be renewed.
+	// Its end needs no second wait when the Node has changed meanwhile.
+	var lapsed string
 	err := retryDelays().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		n, err := nodes.Get(ctx, name, metav1.GetOptions{})
 		switch {
@@ -32,20 +37,46 @@ func claimIdentity(ctx context.Context, nodes corev1client.NodeInterface, name s
 			return true, nil
 		case err != nil:
 			logger.Error(err, "Cannot read the Node yet, will try again", "node", name)
+			lapsed = ""
 			return false, nil
 		}
-		if err := checkOwn(n); err != nil {
+		if err := checkOwn(n, hostID); err != nil {
 			return false, err
 		}
-		published = n
+		other := otherHost(n, hostID)
+		if holder := string(n.UID) + "/" + other; other != "" && lapsed != holder {
+			if err := awaitLapse(ctx, client, n, other); err != nil {
+				return false, err
+			}
+			lapsed = holder
+			return false, nil
+		}
+		marked, err := markHost(ctx, nodes, n, hostID)
+		switch {
+		case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+			return false, nil // it has changed since it was read: it is read again
+		case err != nil:
+			logger.Error(err, "Node does not carry this host's identity yet, will try again", "node", name)
+			lapsed = ""
+			return false, nil
+		}
+		if other != "" {
+			logger.Info("Took the Node over from a host that no longer renews its lease", "node", name, "host", hostID, "previousHost", other)
+		}
+		published = marked
 		return true, nil
 	})
 	return published, err
 }
 
 // checkOwn returns an error when n is not a virtual node of this provider. A
-// missing taint is not held against it: someone may have removed it.
-func checkOwn(n *corev1.Node) error {
+// missing taint is not held against it: someone may have removed it. Neither is
+// anything else when the Node carries this host's identity, which only this
+// host's daemon writes.
+func checkOwn(n *corev1.Node, hostID string) error {
+	if hostID != "" && n.Annotations[AnnotationHostID] == hostID {
+		return nil
+	}
 	advice := "choose a --node-name of its own for this virtual node, or delete that Node if it is a left-over"
 	if n.Labels[labelType] != labelTypeVK {
 		return fmt.Errorf("node %q already exists and is not a virtual node; %s", n.Name, advice)
@@ -54,30 +85,6 @@ func checkOwn(n *corev1.Node) error {
 		if t.Key == podcontract.TaintKey && t.Value != podcontract.TaintValue {
 			return fmt.Errorf("node %q already exists and belongs to the provider %q; %s", n.Name, t.Value, advice)
 		}
-	}
-	return nil
-}
-
-// restoreTaint puts the provider taint back on a Node that has lost it. The
-// node controller sets taints only on creation, and without this one any
-// workload can be scheduled here.
-func restoreTaint(ctx context.Context, nodes corev1client.NodeInterface, n *corev1.Node) error {
-	want := providerTaint()
-	for _, t := range n.Spec.Taints {
-		if t.MatchTaint(&want) {
-			return nil
-		}
-	}
-	patch, err := json.Marshal(map[string]any{
-		// Taints are replaced as a list: the version guards those of others.
-		"metadata": map[string]any{"resourceVersion": n.ResourceVersion, "uid": n.UID},
-		"spec":     map[string]any{"taints": append(n.Spec.Taints[:len(n.Spec.Taints):len(n.Spec.Taints)], want)},
-	})
-	if err != nil {
-		return fmt.Errorf("encode the taint patch: %w", err)
-	}
-	if _, err := nodes.Patch(ctx, n.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		return fmt.Errorf("restore the taint %s on node %q: %w", want.ToString(), n.Name, err)
 	}
 	return nil
 }

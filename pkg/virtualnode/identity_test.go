@@ -32,15 +32,17 @@ func TestCheckOwn(t *testing.T) {
 		node *corev1.Node
 		says string
 	}{
-		"ours":                   {existingNode(virtual, providerTaint()), ""},
-		"ours without its taint": {existingNode(virtual), ""},
-		"ours, cordoned":         {existingNode(virtual, providerTaint(), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: "NoSchedule"}), ""},
-		"the host's own":         {existingNode(map[string]string{"kubernetes.io/os": "linux"}), "not a virtual node"},
-		"without labels":         {existingNode(nil), "not a virtual node"},
-		"another provider's":     {existingNode(virtual, corev1.Taint{Key: "virtual-kubelet.io/provider", Value: "cocoon", Effect: "NoSchedule"}), `provider "cocoon"`},
+		"ours":                         {existingNode(virtual, providerTaint()), ""},
+		"ours without its taint":       {existingNode(virtual), ""},
+		"ours, cordoned":               {existingNode(virtual, providerTaint(), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: "NoSchedule"}), ""},
+		"the host's own":               {existingNode(map[string]string{"kubernetes.io/os": "linux"}), "not a virtual node"},
+		"without labels":               {existingNode(nil), "not a virtual node"},
+		"ours by its host, relabelled": {heldNode("host-a", func(n *corev1.Node) { n.Labels, n.Spec.Taints[0].Value = nil, "cocoon" }), ""},
+		"another host's, relabelled":   {heldNode("host-b", func(n *corev1.Node) { n.Labels = nil }), "not a virtual node"},
+		"another provider's":           {existingNode(virtual, corev1.Taint{Key: "virtual-kubelet.io/provider", Value: "cocoon", Effect: "NoSchedule"}), `provider "cocoon"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := checkOwn(tc.node)
+			err := checkOwn(tc.node, "host-a")
 			if tc.says == "" {
 				if err != nil {
 					t.Error(err)
@@ -61,7 +63,7 @@ func TestClaimIdentityWaitsForTheAPIServer(t *testing.T) {
 		client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return time.Now().Before(back), nil, apierrors.NewServiceUnavailable("away")
 		})
-		n, err := claimIdentity(t.Context(), client.CoreV1().Nodes(), "host-1-sandboxd")
+		n, err := claimIdentity(t.Context(), client, "host-1-sandboxd", "")
 		if err != nil || n == nil || n.UID != "node-uid" {
 			t.Fatalf("node = %v, error = %v", n, err)
 		}
@@ -79,48 +81,8 @@ func TestClaimIdentityEndsWithItsContext(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := claimIdentity(ctx, client.CoreV1().Nodes(), "n"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := claimIdentity(ctx, client, "n", ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error = %v", err)
 		}
 	})
-}
-
-func TestRestoreTaint(t *testing.T) {
-	other := corev1.Taint{Key: "example.com/other", Effect: corev1.TaintEffectNoExecute}
-	for name, tc := range map[string]struct {
-		has     []corev1.Taint
-		patches int
-	}{
-		"present":            {[]corev1.Taint{providerTaint(), other}, 0},
-		"absent":             {nil, 1},
-		"absent, others are": {[]corev1.Taint{other}, 1},
-		"of another effect":  {[]corev1.Taint{{Key: "virtual-kubelet.io/provider", Value: "sandboxd", Effect: corev1.TaintEffectPreferNoSchedule}}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset(existingNode(nil, tc.has...))
-			n, err := client.CoreV1().Nodes().Get(t.Context(), "host-1-sandboxd", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := restoreTaint(t.Context(), client.CoreV1().Nodes(), n); err != nil {
-				t.Fatal(err)
-			}
-			if got := len(patches(client)); got != tc.patches {
-				t.Errorf("%d patches, want %d", got, tc.patches)
-			}
-			n, err = client.CoreV1().Nodes().Get(t.Context(), "host-1-sandboxd", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			have := map[corev1.Taint]bool{}
-			for _, taint := range n.Spec.Taints {
-				have[taint] = true
-			}
-			for _, want := range append(tc.has, providerTaint()) {
-				if !have[want] {
-					t.Errorf("taints = %v, want %v among them", n.Spec.Taints, want)
-				}
-			}
-		})
-	}
 }

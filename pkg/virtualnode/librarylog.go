@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 )
 
@@ -24,20 +25,34 @@ const libraryInfo = slog.Level(-2)
 // come. The library's own adapters do not serve: the one for klog writes fields
 // into the message and errors with their stack traces, the one for slog panics
 // on a message that is not a string, which the library does log.
-type libraryLog struct{ out *slog.Logger }
+type libraryLog struct {
+	out *slog.Logger
+	// conflict tells that the line is about a write that met a newer object. It is
+	// tried again, so its level is that of information.
+	conflict bool
+}
 
 // withLibraryLog returns a context whose logger virtual-kubelet writes to.
 func withLibraryLog(ctx context.Context) context.Context {
-	return vklog.WithLogger(ctx, libraryLog{slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))})
+	return vklog.WithLogger(ctx, libraryLog{out: slog.New(logr.ToSlogHandler(klog.FromContext(ctx)))})
+}
+
+func (l libraryLog) level(of slog.Level) slog.Level {
+	if l.conflict {
+		return min(of, libraryInfo)
+	}
+	return of
 }
 
 func (l libraryLog) log(level slog.Level, args []any) {
+	level = l.level(level)
 	if ctx := context.Background(); l.out.Enabled(ctx, level) {
 		l.out.Log(ctx, level, fmt.Sprint(args...))
 	}
 }
 
 func (l libraryLog) logf(level slog.Level, format string, args []any) {
+	level = l.level(level)
 	if ctx := context.Background(); l.out.Enabled(ctx, level) {
 		l.out.Log(ctx, level, fmt.Sprintf(format, args...))
 	}
@@ -69,7 +84,8 @@ func (l libraryLog) Fatal(args ...any)            { l.log(slog.LevelError, args)
 func (l libraryLog) Fatalf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
 
 func (l libraryLog) WithField(key string, value any) vklog.Logger {
-	return libraryLog{l.out.With(key, value)}
+	l.out = l.out.With(key, value)
+	return l
 }
 
 func (l libraryLog) WithFields(fields vklog.Fields) vklog.Logger {
@@ -85,5 +101,5 @@ func (l libraryLog) WithError(err error) vklog.Logger {
 	if err == nil {
 		return l
 	}
-	return libraryLog{l.out.With("err", err.Error())}
+	return libraryLog{out: l.out.With("err", err.Error()), conflict: apierrors.IsConflict(err)}
 }

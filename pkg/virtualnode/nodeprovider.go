@@ -25,6 +25,7 @@ type nodeProvider struct {
 	conditions func() []Condition
 	recorder   record.EventRecorder
 	node       *NodeInformer
+	restorer   restorer
 	// registered is closed when the node controller takes updates.
 	registered <-chan struct{}
 }
@@ -53,6 +54,11 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.status.capacityChanged:
+			if ctx.Err() == nil {
+				update(p.status.current())
+			}
+			continue
 		case <-ticker.C:
 		}
 		changed := false
@@ -69,6 +75,7 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 		if (changed || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
 			update(p.status.current())
 		}
+		p.restorer.look(ctx, p.status.current())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // nodeStatus holds the Node as this daemon wants it. The library writes into
@@ -15,6 +16,24 @@ import (
 type nodeStatus struct {
 	mu   sync.Mutex
 	node *corev1.Node
+	// capacityChanged has a value when the capacity is to be published.
+	capacityChanged chan struct{}
+}
+
+func newNodeStatus(n *corev1.Node) *nodeStatus {
+	return &nodeStatus{node: n, capacityChanged: make(chan struct{}, 1)}
+}
+
+// setPods sets for how many Pods there is room, and has it published.
+func (s *nodeStatus) setPods(pods resource.Quantity) {
+	s.mu.Lock()
+	s.node.Status.Capacity[corev1.ResourcePods] = pods
+	s.node.Status.Allocatable[corev1.ResourcePods] = pods
+	s.mu.Unlock()
+	select {
+	case s.capacityChanged <- struct{}{}:
+	default: // a change that waits to be published takes this one along
+	}
 }
 
 // current returns a copy of the complete Node.

@@ -17,6 +17,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
+// statusAttempts bounds how often one call sends a status that meets a changed
+// Pod. After that the queue's back-off decides, so that a Pod which is edited
+// without a pause costs less and less.
+const statusAttempts = 5
+
 // podsGetter gives the pod controller its Pod client. Only UpdateStatus is
 // ours; deletes pass through, the library's carry a UID precondition.
 type podsGetter struct {
@@ -41,46 +46,65 @@ type podClient struct {
 //
 // Nothing is sent, and no error returned, when nothing changed and when the
 // status has no Pod to go to: the Pod is gone, was replaced by another of the
-// same name, or has reached a terminal phase, which is never taken back.
+// same name, or has reached a terminal phase, which is never taken back. The API
+// server refuses the patch of a Pod that has changed since, because the change
+// may have been its end. The status is then compared with the newer Pod as soon
+// as the watch shows that: a conflict costs one request, here and not in the
+// queue, since the library logs what it retries as an error and does not retry
+// the report of a failed create.
 func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.UpdateOptions) (*corev1.Pod, error) {
+	for attempt := 1; ; attempt++ {
+		written, base, err := c.tryStatus(ctx, pod)
+		if !apierrors.IsConflict(err) || attempt == statusAttempts {
+			return written, err
+		}
+		klog.FromContext(ctx).V(2).Info("Status is compared again: the Pod has changed", "pod", klog.KObj(pod), "podUID", pod.UID)
+		if !c.published.awaitNewer(ctx, base) {
+			return nil, err
+		}
+	}
+}
+
+// tryStatus sends the status once at most, and returns what it was compared with.
+func (c *podClient) tryStatus(ctx context.Context, pod *corev1.Pod) (written, base *corev1.Pod, err error) {
 	logger := klog.FromContext(ctx).WithValues("pod", klog.KRef(c.namespace, pod.Name), "podUID", pod.UID)
-	base, err := c.published.get(c.namespace, pod.Name)
+	base, err = c.published.get(c.namespace, pod.Name)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case base == nil:
 		logger.V(2).Info("Status dropped: the Pod is gone")
-		return pod, nil
+		return pod, nil, nil
 	case base.UID != pod.UID:
 		logger.V(2).Info("Status dropped: the Pod was replaced", "currentUID", base.UID)
-		return pod, nil
+		return pod, base, nil
 	case base.Status.Phase == corev1.PodFailed || base.Status.Phase == corev1.PodSucceeded:
 		logger.V(2).Info("Status dropped: the Pod has ended", "phase", base.Status.Phase)
-		return base, nil
+		return base, base, nil
 	}
 
 	patch, err := statusPatch(base, pod)
 	if err != nil {
-		return nil, err
+		return nil, base, err
 	}
 	if patch == nil {
-		return base, nil
+		return base, base, nil
 	}
 	patched, err := c.Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err) || isOtherPod(err):
 		logger.V(2).Info("Status dropped: the Pod is gone or was replaced", "err", err)
-		return pod, nil
+		return pod, base, nil
 	case err != nil:
-		return nil, fmt.Errorf("patch the pod's status: %w", err)
+		return nil, base, fmt.Errorf("patch the pod's status: %w", err)
 	}
 	c.published.note(patched)
-	return patched, nil
+	return patched, base, nil
 }
 
 // isOtherPod tells that the patch met a Pod of another UID. The API server
 // treats the UID in a patch as an attempt to change it, and refuses that as
-// invalid; a write conflict has a code of its own and is worth another attempt.
+// invalid, unless the version in it is refused first, as a conflict.
 func isOtherPod(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -160,17 +161,19 @@ func TestUpdateStatusErrors(t *testing.T) {
 		"500": {apierrors.NewInternalError(errors.New("etcd")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, client, _ := newStatusFixture(t, publishedPod(), publishedPod())
-			client.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, tc.answer
+			synctest.Test(t, func(t *testing.T) {
+				g, client, _ := newStatusFixture(t, publishedPod(), publishedPod())
+				client.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+					return true, nil, tc.answer
+				})
+				_, err := g.Pods("default").UpdateStatus(t.Context(), reportedPod(), metav1.UpdateOptions{})
+				if (err == nil) != tc.dropped {
+					t.Errorf("error = %v, want dropped %v", err, tc.dropped)
+				}
+				if !tc.dropped && !errors.Is(err, tc.answer) {
+					t.Errorf("error %v does not wrap the API server's", err)
+				}
 			})
-			_, err := g.Pods("default").UpdateStatus(t.Context(), reportedPod(), metav1.UpdateOptions{})
-			if (err == nil) != tc.dropped {
-				t.Errorf("error = %v, want dropped %v", err, tc.dropped)
-			}
-			if !tc.dropped && !errors.Is(err, tc.answer) {
-				t.Errorf("error %v does not wrap the API server's", err)
-			}
 		})
 	}
 }
@@ -203,7 +206,7 @@ func TestUpdateStatusRemembersItsOwnWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := patches(client)
-	if want := `{"metadata":{"uid":"uid-1"},"status":{"reason":null}}`; string(sent[len(sent)-1].GetPatch()) != want {
+	if want := `{"metadata":{"resourceVersion":"1000","uid":"uid-1"},"status":{"reason":null}}`; string(sent[len(sent)-1].GetPatch()) != want {
 		t.Errorf("last patch = %s, want %s", sent[len(sent)-1].GetPatch(), want)
 	}
 }

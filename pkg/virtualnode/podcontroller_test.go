@@ -90,7 +90,7 @@ func TestRequestsOfTheController(t *testing.T) {
 			}}}
 		})
 		client, provider := fake.NewClientset(pod), newFakeProvider(nil)
-		v := startControl(t, client, provider, nil)
+		v := startControl(t, client, provider, func(c *Config) { c.HostID = "host-a" })
 		<-v.Registered()
 		time.Sleep(time.Hour)
 		if provider.created() != 1 {

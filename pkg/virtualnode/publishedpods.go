@@ -4,10 +4,12 @@
 package virtualnode
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
@@ -18,6 +20,11 @@ const (
 	// its default rate.
 	recentWrites = 512
 	recentFor    = time.Minute
+	// newerPoll and newerWithin pace the wait for the watch to show a change that
+	// the API server has already refused a write for. It is milliseconds behind
+	// as a rule; a worker is not kept for longer.
+	newerPoll   = 10 * time.Millisecond
+	newerWithin = 2 * time.Second
 )
 
 // publishedPods is the Pods as the API server has them, as far as is known: of each
@@ -39,6 +46,17 @@ func (p *publishedPods) get(namespace, name string) (*corev1.Pod, error) {
 	}
 	pod, _ := object.(*corev1.Pod)
 	return pod, nil
+}
+
+// awaitNewer waits until another copy of base is known, and reports whether that
+// came to be within [newerWithin]: the watch shows the same name with another
+// version, or without a Pod.
+func (p *publishedPods) awaitNewer(ctx context.Context, base *corev1.Pod) bool {
+	err := wait.PollUntilContextTimeout(ctx, newerPoll, newerWithin, true, func(context.Context) (bool, error) {
+		now, err := p.get(base.Namespace, base.Name)
+		return now == nil || now.UID != base.UID || now.ResourceVersion != base.ResourceVersion, err
+	})
+	return err == nil
 }
 
 // note remembers the answer to a write, which is stripped as the watched Pods are.

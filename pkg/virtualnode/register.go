@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 )
@@ -34,6 +35,7 @@ type registration struct {
 	status     *nodeStatus
 	client     kubernetes.Interface
 	node       *NodeInformer
+	hostID     string
 	conditions func() []Condition
 	recorder   record.EventRecorder
 	// onRegistered is called each time a node controller has registered the
@@ -65,9 +67,12 @@ func (r *registration) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	nodes := r.client.CoreV1().Nodes()
+	nodes := r.nodes()
 	desired := r.status.current()
-	provider := &nodeProvider{status: r.status, conditions: r.conditions, recorder: r.recorder, node: r.node}
+	provider := &nodeProvider{
+		status: r.status, conditions: r.conditions, recorder: r.recorder, node: r.node,
+		restorer: restorer{nodes: nodes, node: r.node, hostID: r.hostID},
+	}
 	controller, err := node.NewNodeController(provider, desired, nodes,
 		node.WithNodeEnableLeaseV1(r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), node.DefaultLeaseDuration),
 		node.WithNodePingTimeout(pingTimeout),
@@ -91,6 +96,11 @@ func (r *registration) attempt(ctx context.Context) error {
 	return nil
 }
 
+// nodes creates Nodes with the host's identity.
+func (r *registration) nodes() corev1client.NodeInterface {
+	return hostNodes{r.client.CoreV1().Nodes(), r.hostID}
+}
+
 // recreate puts a Node back that someone has deleted. Every other error of a
 // status update is returned: the next update tries again.
 func (r *registration) recreate(ctx context.Context, err error) error {
@@ -99,7 +109,7 @@ func (r *registration) recreate(ctx context.Context, err error) error {
 	}
 	n := r.status.current()
 	klog.FromContext(ctx).Info("Node was deleted, registering it again", "node", klog.KObj(n))
-	if _, err := r.client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := r.nodes().Create(ctx, n, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("register node %q again: %w", n.Name, err)
 	}
 	return nil

@@ -49,8 +49,8 @@ func startRecordedRegistration(t *testing.T, client *fake.Clientset, conditions 
 	t.Helper()
 	node, informer := newMilestone(), NewNodeInformer(client, "host-1-sandboxd")
 	reg := &registration{
-		status: &nodeStatus{node: newNode(nodeConfig(nil), 10260, conditions(), time.Now())},
-		client: client, node: informer, conditions: conditions, recorder: recorder,
+		status: newNodeStatus(newNode(nodeConfig(nil), 10260, conditions(), time.Now())),
+		client: client, node: informer, hostID: "host-a", conditions: conditions, recorder: recorder,
 		onRegistered: node.pass,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeConditi
 }
 
 func TestNodeStatusHandsOutCopies(t *testing.T) {
-	s := &nodeStatus{node: newNode(nodeConfig(nil), 10260, alwaysReachable(), time.Now())}
+	s := newNodeStatus(newNode(nodeConfig(nil), 10260, alwaysReachable(), time.Now()))
 	mine := s.current()
 	mine.Status.Conditions[0].Status, mine.Labels["type"] = "x", "x"
 	if now := s.current(); now.Status.Conditions[0].Status == "x" || now.Labels["type"] == "x" {
@@ -140,6 +140,9 @@ func TestDeletedNodeIsRegisteredAgain(t *testing.T) {
 			time.Sleep(15 * time.Second)
 			synctest.Wait()
 			n := getNode(t, client)
+			if n.Annotations[AnnotationHostID] != "host-a" {
+				t.Errorf("annotations = %v, want the host's identity from the creation on", n.Annotations)
+			}
 			if n.Labels["kubernetes.io/hostname"] != "host-1-sandboxd" || len(n.Spec.Taints) != 1 || condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
 				t.Errorf("node = %+v", n)
 			}

@@ -18,15 +18,18 @@ import (
 
 // statusPatch returns the strategic merge patch that brings base, the API
 // server's Pod, to the status that pod reports; nil when there is nothing to
-// change. The patch names the Pod's UID, so that the API server refuses it for
-// any other Pod, and of the metadata touches only the claim-id annotation: that
-// one is set or changed, never removed, because a Pod that the library reports
-// a failed create for is the API server's and does not carry ours (pod
-// contract: the annotation travels with the status).
+// change.
+//
+// The patch names the Pod's UID and version, so that the API server refuses it
+// for any other Pod, and for this one when it has changed since: it may have
+// ended, and a terminal phase is never taken back. Of the metadata it touches
+// only the claim-id annotation: that one is set or changed, never removed,
+// because a Pod that the library reports a failed create for is the API server's
+// and does not carry ours (pod contract: the annotation travels with the status).
 func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
 	before := corev1.Pod{Status: base.Status}
 	after := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{UID: base.UID},
+		ObjectMeta: metav1.ObjectMeta{UID: base.UID, ResourceVersion: base.ResourceVersion},
 		Status:     mergeStatus(base.Status, pod.Status),
 	}
 	if id := pod.Annotations[podcontract.AnnotationClaimID]; id != "" && id != base.Annotations[podcontract.AnnotationClaimID] {
@@ -36,8 +39,8 @@ func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The precondition alone changes nothing.
-	empty, err := diff(corev1.Pod{}, corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: base.UID}})
+	// The preconditions alone change nothing.
+	empty, err := diff(corev1.Pod{}, corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: base.UID, ResourceVersion: base.ResourceVersion}})
 	if err != nil || bytes.Equal(patch, empty) {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func TestStatusPatch(t *testing.T) {
 	}{
 		"first status": {
 			publishedPod(), reportedPod(),
-			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_1"},"uid":"uid-1"},"status":{` +
+			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_1"},"resourceVersion":"7","uid":"uid-1"},"status":{` +
 				`"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"},{"type":"Ready"}],` +
 				`"conditions":[{"lastProbeTime":null,"lastTransitionTime":"2026-07-27T02:16:00Z","status":"True","type":"Ready"}],` +
 				`"phase":"Running","podIP":"10.0.0.5","podIPs":[{"ip":"10.0.0.5"}],"startTime":"2026-07-27T02:16:00Z"}}`,
@@ -83,17 +83,17 @@ func TestStatusPatch(t *testing.T) {
 		"nothing changed": {publishedPod(running), reportedPod(), ""},
 		"the claim changed, the status did not": {
 			publishedPod(running), reportedPod(func(p *corev1.Pod) { p.Annotations["sandbox.cocoonstack.io/claim-id"] = "sb_2" }),
-			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_2"},"uid":"uid-1"}}`,
+			`{"metadata":{"annotations":{"sandbox.cocoonstack.io/claim-id":"sb_2"},"resourceVersion":"7","uid":"uid-1"}}`,
 		},
 		"no annotation removes none": {
 			publishedPod(running), reportedPod(func(p *corev1.Pod) { p.Annotations = nil; p.Status.Reason = "Why" }),
-			`{"metadata":{"uid":"uid-1"},"status":{"reason":"Why"}}`,
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"reason":"Why"}}`,
 		},
 		"a stale address is replaced": {
 			publishedPod(running), reportedPod(func(p *corev1.Pod) {
 				p.Status.PodIP, p.Status.PodIPs = "10.0.0.6", []corev1.PodIP{{IP: "10.0.0.6"}}
 			}),
-			`{"metadata":{"uid":"uid-1"},"status":{"$setElementOrder/podIPs":[{"ip":"10.0.0.6"}],"podIP":"10.0.0.6",` +
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"$setElementOrder/podIPs":[{"ip":"10.0.0.6"}],"podIP":"10.0.0.6",` +
 				`"podIPs":[{"ip":"10.0.0.6"},{"$patch":"delete","ip":"10.0.0.5"}]}}`,
 		},
 		"a failed create, as the library reports it": {
@@ -101,15 +101,15 @@ func TestStatusPatch(t *testing.T) {
 				p.ResourceVersion = ""
 				p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity"
 			}),
-			`{"metadata":{"uid":"uid-1"},"status":{"message":"no warm capacity","reason":"ProviderFailed"}}`,
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"message":"no warm capacity","reason":"ProviderFailed"}}`,
 		},
 		"the reason goes when the Pod runs": {
 			publishedPod(running, func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity" }), reportedPod(),
-			`{"metadata":{"uid":"uid-1"},"status":{"message":null,"reason":null}}`,
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"message":null,"reason":null}}`,
 		},
 		"back to pending takes the node's conditions along, nobody else's": {
 			publishedPod(running), publishedPod(func(p *corev1.Pod) { p.Status = corev1.PodStatus{Phase: corev1.PodPending} }),
-			`{"metadata":{"uid":"uid-1"},"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"}],` +
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"}],` +
 				`"conditions":[{"$patch":"delete","type":"Ready"}],"phase":"Pending","podIP":null,` +
 				`"podIPs":null,"startTime":null}}`,
 		},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/virtual-kubelet/virtual-kubelet/node"
 	"golang.org/x/sync/errgroup"
@@ -31,16 +30,18 @@ func New(c Config) (*VirtualNode, error) {
 	return &VirtualNode{config: c, registered: newMilestone()}, nil
 }
 
-// Registered is closed once the Node is in the cluster and its Pods are known.
-// What refers to the Node object waits for it.
+// Registered is closed once the Node is in the cluster. What refers to the Node
+// object waits for it. Its Pods are known by then, unless the daemon is not
+// admitted yet (see [Config.Admitted]): whether they are, [PodInformer.HasSynced]
+// tells.
 func (v *VirtualNode) Registered() <-chan struct{} { return v.registered.done }
 
 // Run brings the node up as the package comment describes, and keeps it until
 // ctx ends; then it returns nil once everything it started has stopped. The
 // Node object stays, still Ready: a daemon that restarts must not have its Pods
 // evicted. An error means that the node cannot be served at all: the address
-// cannot be bound, the certificate not loaded, the name is another node's. Run
-// may be called once.
+// cannot be bound, the certificate not loaded, the name is another node's or
+// another host's, now or later. Run may be called once.
 func (v *VirtualNode) Run(ctx context.Context) error {
 	ctx = withLibraryLog(ctx)
 	c := &v.config
@@ -59,54 +60,5 @@ func (v *VirtualNode) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(ctx, listener, pair, newRoutes()) })
 	group.Go(func() error { return v.control(ctx, int32(port)) })
-	return group.Wait()
-}
-
-// control runs the controllers until ctx ends.
-func (v *VirtualNode) control(ctx context.Context, port int32) error {
-	c := &v.config
-	nodes := c.HeartbeatClient.CoreV1().Nodes()
-	published, err := claimIdentity(ctx, nodes, c.NodeName)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	desired := newNode(c, port, c.Conditions(), time.Now())
-	if published != nil {
-		keepTransitions(desired, published)
-		if err := restoreTaint(ctx, nodes, published); err != nil {
-			klog.FromContext(ctx).Error(err, "Ordinary workloads may be scheduled to this node")
-		}
-	}
-
-	pods, err := newPodController(c)
-	if err != nil {
-		return err
-	}
-	v.controller.Store(pods)
-	group, ctx := errgroup.WithContext(ctx)
-	c.Pods.factory.StartWithContext(ctx)
-	defer c.Pods.factory.Shutdown()
-	c.Node.factory.StartWithContext(ctx)
-	defer c.Node.factory.Shutdown()
-	group.Go(func() error { return runPods(ctx, pods) })
-	group.Go(func() error {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-pods.Ready():
-		}
-		r := &registration{
-			status:       &nodeStatus{node: desired},
-			client:       c.HeartbeatClient,
-			node:         c.Node,
-			conditions:   c.Conditions,
-			recorder:     c.Recorder,
-			onRegistered: v.registered.pass,
-		}
-		return r.run(ctx)
-	})
 	return group.Wait()
 }
