@@ -50,7 +50,7 @@ func newPublishers(o *options, kube *clients, ownNode nodeobject.NodeGetter, nod
 			Interval:      o.publishInterval,
 			AdvertiseAddr: o.sandboxdAdvertiseAddr,
 			Sandboxd:      node,
-			Claims:        addresses{table},
+			Claims:        heldClaims{table: table, ended: lifecycle.Ended},
 			Client:        kube.objects.SandboxV1beta1().NodeInventories(),
 			Node:          ownNode,
 			Observe:       m.Published(metrics.NodeInventory),
@@ -63,14 +63,37 @@ func newPublishers(o *options, kube *clients, ownNode nodeobject.NodeGetter, nod
 	return on, nil
 }
 
-// addresses is the claims table as the inventory reads it.
-type addresses struct{ table *claims.Table }
+// claimLists is what is read of the claims table for the inventory.
+type claimLists interface {
+	List() []claims.Claim
+	Releasing() []claims.Claim
+}
 
-// Addresses implements inventory.Claims.
-func (a addresses) Addresses() map[string]string {
-	byID := map[string]string{}
-	for _, c := range a.table.List() {
-		byID[c.ID] = c.Address
+// heldClaims is the claims table as the inventory reads it.
+type heldClaims struct {
+	table claimLists
+	// ended reports whether the claim's Pod has ended because its sandbox is
+	// confirmed gone.
+	ended func(claims.Claim) bool
+}
+
+// Held implements inventory.Claims. A claim being released is held in any case:
+// its row is dropped once sandboxd has confirmed the release. The withdrawn
+// claims are read last, so that a claim that is withdrawn meanwhile is returned
+// twice rather than not at all.
+func (h heldClaims) Held() []inventory.Held {
+	var out []inventory.Held
+	for _, c := range h.table.List() {
+		if !h.ended(c) {
+			out = append(out, heldClaim(c))
+		}
 	}
-	return byID
+	for _, c := range h.table.Releasing() {
+		out = append(out, heldClaim(c))
+	}
+	return out
+}
+
+func heldClaim(c claims.Claim) inventory.Held {
+	return inventory.Held{ID: c.ID, Key: c.Key, Address: c.Address, ClaimedAt: c.ClaimedAt, Deadline: c.Deadline}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,7 @@ type harness struct {
 	applyErr error       // what applies are answered with
 	watchErr error       // what watches are answered with
 	watches  []*watch.RaceFreeFakeWatcher
+	version  int // of the object written last
 }
 
 // claim is a bound claim, or one in another state, with a canary for a token.
@@ -149,8 +151,8 @@ func newHarness() *harness {
 	return h
 }
 
-// answerPatch refuses what an API server refuses and the fake does not: a status
-// does not make an object.
+// answerPatch does what an API server does and the fake does not: a status does
+// not make an object, and an object that is written gets the next version.
 func (h *harness) answerPatch(action clienttesting.Action) (bool, runtime.Object, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,7 +168,14 @@ func (h *harness) answerPatch(action clienttesting.Action) (bool, runtime.Object
 			return true, nil, err
 		}
 	}
-	return false, nil, nil
+	_, answer, err := clienttesting.ObjectReaction(h.client.Tracker())(action)
+	if err != nil {
+		return true, nil, err
+	}
+	object := answer.(*api.NodeClaimStatus)
+	h.version++
+	object.ResourceVersion = strconv.Itoa(h.version)
+	return true, object, h.client.Tracker().Update(action.GetResource(), object, "")
 }
 
 // answerWatch keeps what the tracker watches with, so that it can be ended.
@@ -179,6 +188,9 @@ func (h *harness) answerWatch(action clienttesting.Action) (bool, watch.Interfac
 	options := action.(clienttesting.WatchActionImpl).ListOptions
 	if options.FieldSelector != "metadata.name="+nodeName {
 		return true, nil, errors.New("a watch on more than the one object: " + options.FieldSelector)
+	}
+	if options.ResourceVersion != "" {
+		return true, nil, errors.New("a watch from a version that the API server may not have: " + options.ResourceVersion)
 	}
 	w, err := h.client.Tracker().Watch(action.GetResource(), "", options)
 	if err == nil {

@@ -34,7 +34,7 @@ type publication struct {
 // publish runs one cycle. It returns nil when nothing has changed since what was
 // published last.
 func (p *Publisher) publish(ctx context.Context) (*publication, error) {
-	if err := p.recall(ctx); err != nil {
+	if err := p.read(ctx); err != nil {
 		return nil, nodeobject.Failed("read the claim status", err, "")
 	}
 	status := p.collector.Collect()
@@ -47,10 +47,10 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	if err != nil {
 		return nil, nodeobject.Failed("build the claim status", err, "")
 	}
-	if !p.record.changed(content) {
+	node, err := nodeobject.ReadNode(p.config.Node)
+	if !p.record.changed(content) && (err != nil || ownedBy(p.record.stored, node.UID)) {
 		return nil, nil
 	}
-	node, err := nodeobject.ReadNode(p.config.Node)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +71,26 @@ func (p *Publisher) publish(ctx context.Context) (*publication, error) {
 	return done, nil
 }
 
-// recall reads, once, what an earlier run has left, for the transition times of
-// its conditions.
-func (p *Publisher) recall(ctx context.Context) error {
-	if p.record.recalled {
+// read reads the object where it is needed: once for the transition times of the
+// conditions that an earlier run has left, and when it is doubtful what the API
+// server has. It asks for the present state, not for a cached one.
+func (p *Publisher) read(ctx context.Context) error {
+	if p.record.recalled && !p.record.doubtful {
 		return nil
 	}
 	// Without the object, or the CRD, the apply tells which it is.
-	left, err := p.config.Client.Get(ctx, p.config.NodeName, metav1.GetOptions{})
+	object, err := p.config.Client.Get(ctx, p.config.NodeName, metav1.GetOptions{})
 	switch {
-	case err == nil:
-		p.record.conditions = left.Status.Conditions
-	case !apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err):
+		object = nil
+	case err != nil:
 		return err
+	}
+	if p.record.doubtful {
+		p.record.confirm(object)
+	}
+	if !p.record.recalled && object != nil {
+		p.record.conditions = object.Status.Conditions
 	}
 	p.record.recalled = true
 	return nil

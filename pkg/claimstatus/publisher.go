@@ -20,7 +20,7 @@ const (
 	// jitter is the part of an interval by which it may be longer. It is never
 	// shorter.
 	jitter = 0.1
-	// settle is how long a change after a calm time is given for those that come
+	// settle is how long a change after an idle time is given for those that come
 	// with it: a claim is recorded, and bound a moment later.
 	settle = 500 * time.Millisecond
 	// maxCycle bounds one cycle.
@@ -64,47 +64,63 @@ func (p *Publisher) Run(ctx context.Context) error {
 	defer watching.Wait()
 	startWatch := sync.OnceFunc(func() { watching.Go(func() { p.watch(ctx) }) })
 
-	p.pause(ctx, rand.N(min(startSpread, p.config.Interval)), false)
+	p.pause(ctx, rand.N(min(startSpread, p.config.Interval)), nil, nil)
 	retry := p.config.Interval
 	for ctx.Err() == nil {
 		wrote, err := p.cycle(ctx)
 		switch {
 		case err != nil:
-			p.pause(ctx, wait.Jitter(retry, jitter), false)
+			p.backOff(ctx, retry)
 			retry = min(2*retry, max(maxRetry, p.config.Interval))
 		case wrote:
 			startWatch()
 			retry = p.config.Interval
-			p.pause(ctx, wait.Jitter(p.config.Interval, jitter), false)
+			p.pause(ctx, wait.Jitter(p.config.Interval, jitter), nil, nil)
 		default:
-			// It is calm. What no signal tells of is found at the next turn.
-			if p.pause(ctx, wait.Jitter(p.config.Interval, jitter), true) {
-				p.pause(ctx, min(settle, p.config.Interval), false)
-			}
+			retry = p.config.Interval
+			p.idle(ctx)
 		}
 	}
 	return nil
 }
 
-// pause waits for d. With wake set it returns true as soon as something may
-// have changed. What the watch sees is noted in either case.
-func (p *Publisher) pause(ctx context.Context, d time.Duration, wake bool) (woken bool) {
+// idle waits until something may have changed; what nothing signals is found by
+// the next periodic pass.
+func (p *Publisher) idle(ctx context.Context) {
+	differs := func() bool { return p.record.stale || p.record.doubtful }
+	woken := p.pause(ctx, wait.Jitter(p.config.Interval, jitter), differs, p.config.Table.Changes())
+	if woken && !differs() {
+		p.pause(ctx, min(settle, p.config.Interval), nil, nil)
+	}
+}
+
+// backOff waits after a failure, for at least an interval. It ends early when the
+// watch gets an answer: the API server can be reached again.
+func (p *Publisher) backOff(ctx context.Context, retry time.Duration) {
+	p.record.answered = false
+	answered := func() bool { return p.record.answered }
+	p.pause(ctx, wait.Jitter(p.config.Interval, jitter), nil, nil)
+	if rest := retry - p.config.Interval; rest > 0 && !answered() {
+		p.pause(ctx, wait.Jitter(rest, jitter), answered, nil)
+	}
+}
+
+// pause waits for d. It returns true as soon as changed receives, or the watch has
+// seen something after which ready holds. Either may be nil. What the watch sees
+// is noted in any case.
+func (p *Publisher) pause(ctx context.Context, d time.Duration, ready func() bool, changed <-chan struct{}) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	var changes <-chan struct{}
-	if wake {
-		changes = p.config.Table.Changes()
-	}
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-timer.C:
 			return false
-		case <-changes:
+		case <-changed:
 			return true
 		case s := <-p.seen:
-			if p.record.observe(s); wake && p.record.stale {
+			if p.record.observe(s); ready != nil && ready() {
 				return true
 			}
 		}

@@ -17,31 +17,35 @@ import (
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
+// watchSpread is the part of half an interval by which the pause between two
+// watches may be longer.
+const watchSpread = 0.8
+
 // watch keeps a watch on the object until ctx ends. One that ended is started
-// again after an interval, and after growing times while it fails.
+// again before an interval is over, at times that differ between nodes, and just
+// as often while it fails: the first answer of an API server that is back, maybe
+// with the state of a backup, comes by this way.
 func (p *Publisher) watch(ctx context.Context) {
-	delay := p.config.Interval
 	for ctx.Err() == nil {
 		err := p.watchOnce(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
-			delay = p.config.Interval
-		}
+		delay := wait.Jitter(p.config.Interval/2, watchSpread)
 		klog.FromContext(ctx).V(2).Info("The watch on the claim status has ended; it is started again", "after", delay, "err", err)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait.Jitter(delay, jitter)):
+		case <-time.After(delay):
 		}
-		delay = min(2*delay, max(maxRetry, p.config.Interval))
 	}
 }
 
 // watchOnce passes on each sight of the object until the watch ends. The object
 // is read as well, once the watch stands, or when it cannot be had: an object
-// that was deleted in between is not told of by either alone.
+// that was deleted in between is not told of by either alone. The watch starts at
+// the present state and not at a version that was seen: an API server that was
+// restored may not have come to that version yet, or have it for another state.
 func (p *Publisher) watchOnce(ctx context.Context) error {
 	w, watchErr := p.config.Client.Watch(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, p.config.NodeName).String(),

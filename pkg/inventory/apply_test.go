@@ -35,7 +35,7 @@ func TestWireShape(t *testing.T) {
 			{Key: small, Warm: 4, Target: 4, Golden: true},
 			{Key: sandboxd.Key{Template: template, Net: "egress", Size: "large"}, Refilling: 1, Target: 1},
 		}
-		h.claims["sb_b"] = "10.0.0.5:7777"
+		h.claims["sb_b"] = serves("sb_b", "10.0.0.5:7777")
 		if _, err := h.publisher(t).publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestFieldsOfOthers(t *testing.T) {
 		edited.Address = "192.0.2.1:1"
 		edited.Entries[0].Phase = api.SandboxHibernated
 		edited.Entries = append(edited.Entries, api.NodeEntry{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning})
-		edited.Pools = []api.NodePool{{Key: api.PoolKey{Template: "made-up"}}}
+		edited.Pools = []api.NodePool{{Template: "made-up"}}
 		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestFieldsOfOthers(t *testing.T) {
 		if got.Address != "10.0.0.5:7777" {
 			t.Errorf("address %s was not put back", got.Address)
 		}
-		want := []api.NodeEntry{{Name: "default/demo", ID: "sb_a", Phase: api.SandboxRunning}}
+		want := []api.NodeEntry{{Name: "default/demo", ID: "sb_a", Phase: api.SandboxRunning, ClaimRef: "default/demo"}}
 		if diff := cmp.Diff(want, got.Entries); diff != "" {
 			t.Errorf("entries after the next cycle (-want +got):\n%s", diff)
 		}
@@ -112,7 +112,7 @@ func TestMadeUpEntriesOfAnEmptyNode(t *testing.T) {
 		cycles(1)
 		edited := h.stored(t)
 		edited.Entries = []api.NodeEntry{{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning}}
-		edited.Pools = []api.NodePool{{Key: api.PoolKey{Template: "made-up"}}}
+		edited.Pools = []api.NodePool{{Template: "made-up"}}
 		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ func BenchmarkDocument(b *testing.B) {
 	for _, size := range []int{100, 2_000, 10_000} {
 		b.Run(fmt.Sprintf("rows=%d", size), func(b *testing.B) {
 			rows, claims := manyRows(size, 12, 24)
-			collector := Collector{Sandboxd: &fakeSandboxd{rows: rows}, Claims: claims}
+			collector := &Collector{Sandboxd: &fakeSandboxd{rows: rows}, Claims: claims}
 			b.ReportAllocs()
 			for b.Loop() {
 				snapshot, err := collector.Collect(b.Context())

@@ -20,16 +20,10 @@ type Sandboxd interface {
 	Info(ctx context.Context) (sandboxd.Info, error)
 }
 
-// Claims knows where the node's own claims are served.
-type Claims interface {
-	// Addresses returns the host:port of each claim in the claims table, by
-	// sandboxd claim id. The caller may keep the map.
-	Addresses() map[string]string
-}
-
 // Snapshot is one reading of the node.
 type Snapshot struct {
-	// Entries are all sandboxes in sandboxd's index, ordered by name and id.
+	// Entries are all sandboxes in sandboxd's index and all claims of the table
+	// that are not confirmed gone, ordered by name and id.
 	Entries []*v1beta1.NodeEntryApplyConfiguration
 	// Pools are all warm pools, ordered by key.
 	Pools []*v1beta1.NodePoolApplyConfiguration
@@ -37,17 +31,22 @@ type Snapshot struct {
 	Warm int64
 }
 
-// Collector reads the node. sandboxd's index decides what is listed, so that
-// claims made by others are there and a claim whose microVM is gone is not; the
-// claims table adds addresses (architecture).
+// Collector reads the node. sandboxd's index comes first, so that claims made by
+// others are listed; the claims table adds addresses (architecture), and the
+// claims that the index lacks while they are not confirmed gone. One goroutine
+// uses a collector.
 type Collector struct {
 	Sandboxd Sandboxd
 	Claims   Claims
+
+	// last is what the index said last about each held claim, by id, so that an
+	// entry keeps its template and phase while the index lacks it.
+	last map[string]sandboxd.Sandbox
 }
 
 // Collect returns a complete snapshot, or an error when sandboxd left either
 // question unanswered.
-func (c Collector) Collect(ctx context.Context) (Snapshot, error) {
+func (c *Collector) Collect(ctx context.Context) (Snapshot, error) {
 	rows, err := c.Sandboxd.List(ctx)
 	if err != nil {
 		return Snapshot{}, nodeobject.Failed("list the node's sandboxes", err, "")
@@ -56,12 +55,16 @@ func (c Collector) Collect(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, nodeobject.Failed("read the node's pools", err, "")
 	}
-	// The table is read after the index: a claim that was made in between is
-	// then without its row, not a row without its address.
-	addresses := c.Claims.Addresses()
+	// The table is read after the index, so that a claim made in between is
+	// listed, and one that was confirmed gone in between is not added.
+	held := c.Claims.Held()
+	addresses := make(map[string]string, len(held))
+	for _, h := range held {
+		addresses[h.ID] = h.Address
+	}
 
 	var s Snapshot
-	s.Entries = entries(rows, addresses)
+	s.Entries = entries(c.complete(rows, held), addresses)
 	s.Pools, s.Warm = pools(info.Pools)
 	return s, nil
 }

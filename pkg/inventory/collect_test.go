@@ -16,6 +16,15 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
+// ownClaim is the table of a node whose one claim is sb_own, where the index has
+// it.
+func ownClaim(listed string) fakeClaims {
+	if listed != "sb_own" {
+		return fakeClaims{}
+	}
+	return fakeClaims{"sb_own": serves("sb_own", "10.0.0.5:7777")}
+}
+
 func TestEntry(t *testing.T) {
 	key := sandboxd.Key{Template: template, Net: "none", Size: "small"}
 	at := time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
@@ -28,13 +37,13 @@ func TestEntry(t *testing.T) {
 		{
 			"our own claim",
 			sandboxd.Sandbox{ID: "sb_own", ClaimRef: "default/demo", Key: key, ClaimedAt: at, Deadline: at.Add(time.Hour)},
-			`{"name":"default/demo","id":"sb_own","phase":"Running","address":"10.0.0.5:7777","template":"` + template +
+			`{"name":"default/demo","id":"sb_own","phase":"Running","claimRef":"default/demo","addr":"10.0.0.5:7777","template":"` + template +
 				`","claimedAt":"2026-07-27T02:15:00Z","deadline":"2026-07-27T03:15:00Z"}`,
 		},
 		{
 			"a claim made by someone else has no address",
 			sandboxd.Sandbox{ID: "sb_other", ClaimRef: "team-a/other", Key: key},
-			`{"name":"team-a/other","id":"sb_other","phase":"Running","template":"` + template + `"}`,
+			`{"name":"team-a/other","id":"sb_other","phase":"Running","claimRef":"team-a/other","template":"` + template + `"}`,
 		},
 		{
 			"no claim_ref",
@@ -44,12 +53,12 @@ func TestEntry(t *testing.T) {
 		{
 			"a claim_ref that is no Pod key is published as it is",
 			sandboxd.Sandbox{ID: "sb_odd", ClaimRef: "nightly build 7"},
-			`{"name":"nightly build 7","id":"sb_odd","phase":"Running"}`,
+			`{"name":"nightly build 7","id":"sb_odd","phase":"Running","claimRef":"nightly build 7"}`,
 		},
 		{
 			"the longest claim_ref of a Kubernetes object",
 			sandboxd.Sandbox{ID: "sb_long", ClaimRef: longest},
-			`{"name":"` + longest + `","id":"sb_long","phase":"Running"}`,
+			`{"name":"` + longest + `","id":"sb_long","phase":"Running","claimRef":"` + longest + `"}`,
 		},
 		{
 			"a longer claim_ref",
@@ -71,7 +80,7 @@ func TestEntry(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := Collector{
 				Sandboxd: &fakeSandboxd{rows: []sandboxd.Sandbox{tt.row}},
-				Claims:   fakeClaims{"sb_own": "10.0.0.5:7777", "sb_gone": "10.0.0.5:7777"},
+				Claims:   ownClaim(tt.row.ID),
 			}
 			s, err := c.Collect(t.Context())
 			if err != nil {
@@ -105,7 +114,7 @@ func TestOrderDoesNotDependOnTheAnswer(t *testing.T) {
 		{Key: sandboxd.Key{Template: "s", Net: "none", Size: "small"}, Warm: 8},
 	}}
 	for range 2 {
-		s, err := Collector{Sandboxd: &fakeSandboxd{rows: rows, info: info}, Claims: fakeClaims{}}.Collect(t.Context())
+		s, err := (&Collector{Sandboxd: &fakeSandboxd{rows: rows, info: info}, Claims: fakeClaims{}}).Collect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +152,7 @@ func TestAnUnansweredQuestionIsAnError(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Collector{Sandboxd: tt.sandboxd, Claims: fakeClaims{}}.Collect(t.Context())
+			_, err := (&Collector{Sandboxd: tt.sandboxd, Claims: fakeClaims{}}).Collect(t.Context())
 			if !errors.Is(err, down) || err.Error() != tt.says {
 				t.Errorf("error %v, want %s", err, tt.says)
 			}

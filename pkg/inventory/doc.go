@@ -16,9 +16,13 @@
 //  2. Each interval has at most one apply, and a cycle makes the same four
 //     requests whatever the number of sandboxes: two reads from sandboxd, one
 //     read of the Node, one apply. (tick)
-//  3. A publication says what sandboxd said in that cycle; nothing is carried
-//     over from an earlier one. Fields of this package that someone else
-//     changed are back with it, and fields of others stay. (tick)
+//  3. A publication says what sandboxd said in that cycle, and never less than
+//     the node knows: a claim of the table stays listed while sandboxd's list
+//     lacks it, until it is confirmed gone. Only for such a claim is anything
+//     carried over from an earlier list: its template, phase and claim time.
+//     Fields of this package that someone else changed are back with the next
+//     publication, whatever version the API server has of the object, and
+//     fields of others stay. (tick)
 //  4. A question that failed is not an empty answer: unless sandboxd answered
 //     both reads and the Node was read, nothing is applied. The last good copy
 //     stays, and its publishedAt shows its age. The next cycle asks again.

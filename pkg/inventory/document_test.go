@@ -33,7 +33,7 @@ func manyRows(n, namespace, name int) ([]sandboxd.Sandbox, fakeClaims) {
 			ClaimedAt:  at,
 			Deadline:   at.Add(24 * time.Hour),
 		}
-		claims[rows[i].ID] = "192.168.100.100:17777"
+		claims[rows[i].ID] = serves(rows[i].ID, "192.168.100.100:17777")
 	}
 	return rows, claims
 }
@@ -44,7 +44,9 @@ func TestSizeOfOneObject(t *testing.T) {
 		truncated                bool
 	}{
 		{2000, 12, 24, false},
-		{2000, 63, 253, false},
+		// The key is in an entry twice, as name and as claimRef.
+		{1300, 63, 253, false},
+		{2000, 63, 253, true},
 		{5000, 40, 120, true},
 		{5000, 63, 253, true},
 	}
@@ -85,7 +87,11 @@ func TestSizeOfOneObject(t *testing.T) {
 
 func TestNewDocumentFillsTheLimitAndStaysWithin(t *testing.T) {
 	rows, claims := manyRows(10, 5, 8)
-	snapshot := Snapshot{Entries: entries(rows, claims)}
+	addresses := map[string]string{}
+	for _, held := range claims {
+		addresses[held.ID] = held.Address
+	}
+	snapshot := Snapshot{Entries: entries(rows, addresses)}
 	size := func(n int) int {
 		b, err := json.Marshal(document{v1beta1.NodeInventory(nodeName), nil, snapshot.Entries[:n]})
 		if err != nil {

@@ -29,13 +29,16 @@ func entries(rows []sandboxd.Sandbox, addresses map[string]string) []*v1beta1.No
 	return out
 }
 
-func entry(row sandboxd.Sandbox, address string) *v1beta1.NodeEntryApplyConfiguration {
+func entry(row sandboxd.Sandbox, addr string) *v1beta1.NodeEntryApplyConfiguration {
 	e := v1beta1.NodeEntry().
-		WithName(name(row)).
+		WithName(row.ID).
 		WithID(row.ID).
 		WithPhase(phase(row))
-	if address != "" {
-		e.WithAddress(address)
+	if ref := claimRef(row); ref != "" {
+		e.WithName(ref).WithClaimRef(ref)
+	}
+	if addr != "" {
+		e.WithAddr(addr)
 	}
 	if row.Key.Template != "" {
 		e.WithTemplate(row.Key.Template)
@@ -49,12 +52,12 @@ func entry(row sandboxd.Sandbox, address string) *v1beta1.NodeEntryApplyConfigur
 	return e
 }
 
-// name is the claim_ref, else the id (architecture). Whoever may claim may send
-// any text as claim_ref; one that no Kubernetes object can have would only
-// crowd other sandboxes out of the object.
-func name(row sandboxd.Sandbox) string {
-	if row.ClaimRef == "" || len(row.ClaimRef) > maxRef {
-		return row.ID
+// claimRef is the claim_ref that is published; empty for none. Whoever may claim
+// may send any text as claim_ref; one that no Kubernetes object can have would
+// only crowd other sandboxes out of the object.
+func claimRef(row sandboxd.Sandbox) string {
+	if len(row.ClaimRef) > maxRef {
+		return ""
 	}
 	return row.ClaimRef
 }

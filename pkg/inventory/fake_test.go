@@ -65,9 +65,13 @@ func (f *fakeSandboxd) Info(context.Context) (sandboxd.Info, error) {
 	return f.info, f.infoErr
 }
 
-type fakeClaims map[string]string
+// fakeClaims are the held claims, by id.
+type fakeClaims map[string]Held
 
-func (f fakeClaims) Addresses() map[string]string { return maps.Clone(f) }
+func (f fakeClaims) Held() []Held { return slices.Collect(maps.Values(f)) }
+
+// serves returns a claim that is known by its id and address alone.
+func serves(id, address string) Held { return Held{ID: id, Address: address} }
 
 // harness is a publisher among fakes. Once it runs, what they answer is changed
 // through change and read between two cycles.

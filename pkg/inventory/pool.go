@@ -21,23 +21,23 @@ func pools(in []sandboxd.Pool) (out []*v1beta1.NodePoolApplyConfiguration, warm 
 			cmp.Compare(a.Key.Size, b.Key.Size),
 		)
 	})
-	for _, pool := range in {
-		out = append(out, v1beta1.NodePool().
-			WithKey(poolKey(pool.Key)).
-			WithWarm(int64(pool.Warm)).
-			WithTarget(int64(pool.Target)))
-		warm += int64(pool.Warm)
+	for _, p := range in {
+		out = append(out, pool(p))
+		warm += int64(p.Warm)
 	}
 	return out, warm
 }
 
-func poolKey(key sandboxd.Key) *v1beta1.PoolKeyApplyConfiguration {
-	k := v1beta1.PoolKey().WithTemplate(key.Template)
-	if key.Net != "" {
-		k.WithNet(key.Net)
+func pool(in sandboxd.Pool) *v1beta1.NodePoolApplyConfiguration {
+	p := v1beta1.NodePool().
+		WithTemplate(in.Key.Template).
+		WithWarm(int64(in.Warm)).
+		WithTarget(int64(in.Target))
+	if in.Key.Net != "" {
+		p.WithNet(in.Key.Net)
 	}
-	if key.Size != "" {
-		k.WithSize(key.Size)
+	if in.Key.Size != "" {
+		p.WithSize(in.Key.Size)
 	}
-	return k
+	return p
 }

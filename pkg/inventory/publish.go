@@ -48,6 +48,7 @@ func (p *Publisher) publish(ctx context.Context) (publication, error) {
 func (p *Publisher) inventory(s Snapshot, node *corev1.Node) *v1beta1.NodeInventoryApplyConfiguration {
 	return v1beta1.NodeInventory(p.config.NodeName).
 		WithOwnerReferences(nodeobject.Owner(node)).
+		WithNode(p.config.NodeName).
 		WithAddress(p.config.AdvertiseAddr).
 		WithPublishedAt(metav1.NewTime(time.Now())).
 		WithTotalWarm(s.Warm).

@@ -26,10 +26,11 @@ const (
 // Publisher publishes one node's inventory. The package documentation says what
 // it guarantees.
 type Publisher struct {
-	config    Config
+	config Config
+
+	// The rest belongs to the one goroutine in Run.
 	collector Collector
-	// state belongs to the one goroutine in Run.
-	state state
+	state     state
 }
 
 // NewPublisher returns a publisher, or an error that names everything wrong with

@@ -73,10 +73,10 @@ func (x index) List(context.Context) ([]sandboxd.Sandbox, error) {
 
 func (index) Info(context.Context) (sandboxd.Info, error) { return sandboxd.Info{}, nil }
 
-func (x index) Addresses() map[string]string {
-	out := map[string]string{}
+func (x index) Held() []inventory.Held {
+	var out []inventory.Held
 	for _, c := range x.rows {
-		out[c.ID] = c.Address
+		out = append(out, inventory.Held{ID: c.ID, Key: c.Key, Address: c.Address, ClaimedAt: c.ClaimedAt, Deadline: c.Deadline})
 	}
 	return out
 }

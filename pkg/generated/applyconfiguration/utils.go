@@ -39,6 +39,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &sandboxv1beta1.NodeInventoryApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("NodePool"):
 		return &sandboxv1beta1.NodePoolApplyConfiguration{}
+	case v1beta1.SchemeGroupVersion.WithKind("NodeTemplate"):
+		return &sandboxv1beta1.NodeTemplateApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("PoolKey"):
 		return &sandboxv1beta1.PoolKeyApplyConfiguration{}
 

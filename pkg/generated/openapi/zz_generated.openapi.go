@@ -31,6 +31,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta1.NodeInventory{}.OpenAPIModelName():          schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref),
 		v1beta1.NodeInventoryList{}.OpenAPIModelName():      schema_pkg_apis_sandbox_v1beta1_NodeInventoryList(ref),
 		v1beta1.NodePool{}.OpenAPIModelName():               schema_pkg_apis_sandbox_v1beta1_NodePool(ref),
+		v1beta1.NodeTemplate{}.OpenAPIModelName():           schema_pkg_apis_sandbox_v1beta1_NodeTemplate(ref),
 		v1beta1.PoolKey{}.OpenAPIModelName():                schema_pkg_apis_sandbox_v1beta1_PoolKey(ref),
 		resource.Quantity{}.OpenAPIModelName():              schema_apimachinery_pkg_api_resource_Quantity(ref),
 		v1.APIGroup{}.OpenAPIModelName():                    schema_pkg_apis_meta_v1_APIGroup(ref),
@@ -485,9 +486,16 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
-					"address": {
+					"claimRef": {
 						SchemaProps: spec.SchemaProps{
-							Description: "address is the host:port that serves the sandbox, known for the node's own claims only. Source: architecture (\"address from this node's own claim\").",
+							Description: "claimRef is the claim_ref the sandbox was claimed with; empty for a sandbox without one.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"addr": {
+						SchemaProps: spec.SchemaProps{
+							Description: "addr is the host:port that serves the sandbox, known for the node's own claims only. Source: architecture (\"address from this node's own claim\").",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -509,6 +517,42 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 						SchemaProps: spec.SchemaProps{
 							Description: "deadline is the end of the lease as the node's index had it. It can move both ways. Source: operator API (the deadline annotation), sandboxd API (deadline).",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is what the claim was labelled with. This project's node agent does not publish it.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"cpuCount": {
+						SchemaProps: spec.SchemaProps{
+							Description: "cpuCount is the number of the sandbox's CPUs. This project's node agent does not publish it.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"memoryBytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "memoryBytes is the size of the sandbox's memory. This project's node agent does not publish it.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"address": {
+						SchemaProps: spec.SchemaProps{
+							Description: "address is the name that the first builds published addr under. It is deprecated: only objects that they left have it, and nobody writes it.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 				},
@@ -546,6 +590,13 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							Description: "Standard object metadata. The name is the node's name, and the Node is the object's owner.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Description: "node is the node's name, which is the object's name too. Empty in objects of the first builds.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"address": {
@@ -593,7 +644,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "entries are the sandboxes in sandboxd's index, whoever claimed them, ordered by name and then id. When they are fewer than totalEntries, the rest did not fit into the object. Source: architecture (LiveSource).",
+							Description: "entries are the sandboxes in sandboxd's index, whoever claimed them, and the claims of this node that the index does not list but that are not confirmed gone; ordered by name and then id. When they are fewer than totalEntries, the rest did not fit into the object, and a sandbox that is missing here is not gone. Source: architecture (LiveSource).",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -611,11 +662,29 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							Format:      "int64",
 						},
 					},
+					"templates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "templates are the images the node has. This project's node agent does not publish any.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1beta1.NodeTemplate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1beta1.NodeEntry{}.OpenAPIModelName(), v1beta1.NodePool{}.OpenAPIModelName(), v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			v1beta1.NodeEntry{}.OpenAPIModelName(), v1beta1.NodePool{}.OpenAPIModelName(), v1beta1.NodeTemplate{}.OpenAPIModelName(), v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -672,14 +741,28 @@ func schema_pkg_apis_sandbox_v1beta1_NodePool(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodePool is the state of one warm pool. Source: architecture (NodeInfoSource: \"per-pool warm/target\"), sandboxd API (GET /v1/info).",
+				Description: "NodePool is the state of one warm pool. Its identity is the key (template, net, size), which a claim has to name to get a microVM from it. Source: operator API (\"a (template, net, size) key\"), sandboxd API (GET /v1/info).",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
-					"key": {
+					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "key is the pool's identity.",
-							Default:     map[string]interface{}{},
-							Ref:         ref(v1beta1.PoolKey{}.OpenAPIModelName()),
+							Description: "template is the image the pool's microVMs run. Only objects of the first builds lack it, which is why the schema does not require it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"net": {
+						SchemaProps: spec.SchemaProps{
+							Description: "net is the network lane.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"size": {
+						SchemaProps: spec.SchemaProps{
+							Description: "size is the VM size.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"warm": {
@@ -698,8 +781,14 @@ func schema_pkg_apis_sandbox_v1beta1_NodePool(ref common.ReferenceCallback) comm
 							Format:      "int64",
 						},
 					},
+					"key": {
+						SchemaProps: spec.SchemaProps{
+							Description: "key is where the first builds published the pool's identity. It is deprecated: only objects that they left have it, and nobody writes it.",
+							Ref:         ref(v1beta1.PoolKey{}.OpenAPIModelName()),
+						},
+					},
 				},
-				Required: []string{"key", "warm", "target"},
+				Required: []string{"warm", "target"},
 			},
 		},
 		Dependencies: []string{
@@ -707,11 +796,60 @@ func schema_pkg_apis_sandbox_v1beta1_NodePool(ref common.ReferenceCallback) comm
 	}
 }
 
+func schema_pkg_apis_sandbox_v1beta1_NodeTemplate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NodeTemplate is one image that the node can start microVMs from.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"template": {
+						SchemaProps: spec.SchemaProps{
+							Description: "template is the image's name, as pools have it.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"net": {
+						SchemaProps: spec.SchemaProps{
+							Description: "net is the network lane.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"size": {
+						SchemaProps: spec.SchemaProps{
+							Description: "size is the VM size.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"contentDigest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "contentDigest identifies the image's content.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"createdAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "createdAt is when the node made the image.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_sandbox_v1beta1_PoolKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PoolKey is the identity of a pool: what a claim has to name to get a microVM from it. Source: operator API (\"a (template, net, size) key\"), sandboxd API.",
+				Description: "PoolKey is the identity of a pool in objects of the first builds.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"template": {

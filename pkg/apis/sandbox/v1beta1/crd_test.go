@@ -20,6 +20,8 @@ import (
 const (
 	crdFile    = "../../../../charts/vk-sandbox/files/crds/sandbox.cocoonstack.io_nodeinventories.yaml"
 	sampleFile = "testdata/nodeinventory.json"
+	// oldFile is what the first builds published.
+	oldFile = "testdata/nodeinventory_firstbuilds.json"
 )
 
 func TestAnAPIServerAcceptsTheCRD(t *testing.T) {
@@ -50,18 +52,43 @@ func TestKubectlColumns(t *testing.T) {
 }
 
 func TestTheSchemaKeepsEveryFieldOfASample(t *testing.T) {
+	for _, file := range []string{sampleFile, oldFile} {
+		t.Run(file, func(t *testing.T) {
+			crd, sample := crdschema.Read(t, crdFile), crdschema.Sample(t, file)
+			if pruned := crd.Prune(sample); len(pruned) > 0 {
+				t.Errorf("an API server would drop %v", pruned)
+			}
+			if errs := crd.Validate(t, sample); len(errs) > 0 {
+				t.Error(errs.ToAggregate())
+			}
+		})
+	}
+}
+
+func TestTheTypesCarryEveryFieldOfASample(t *testing.T) {
+	for _, file := range []string{sampleFile, oldFile} {
+		t.Run(file, func(t *testing.T) {
+			if diff := cmp.Diff(crdschema.Sample(t, file), crdschema.Recoded[v1beta1.NodeInventory](t, file)); diff != "" {
+				t.Errorf("decoded and encoded again (-sample +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Fields of the contract that this project's node agent does not publish are
+// there for who does.
+func TestTheSchemaKeepsOptionalFields(t *testing.T) {
 	crd, sample := crdschema.Read(t, crdFile), crdschema.Sample(t, sampleFile)
+	sample["templates"] = []any{map[string]any{
+		"template": "t", "net": "none", "size": "small", "contentDigest": "sha256:0", "createdAt": "2026-07-27T02:15:00Z",
+	}}
+	entry := sample["entries"].([]any)[0].(map[string]any)
+	entry["metadata"], entry["cpuCount"], entry["memoryBytes"] = map[string]any{"team": "red"}, int64(2), int64(1<<30)
 	if pruned := crd.Prune(sample); len(pruned) > 0 {
 		t.Errorf("an API server would drop %v", pruned)
 	}
 	if errs := crd.Validate(t, sample); len(errs) > 0 {
 		t.Error(errs.ToAggregate())
-	}
-}
-
-func TestTheTypesCarryEveryFieldOfASample(t *testing.T) {
-	if diff := cmp.Diff(crdschema.Sample(t, sampleFile), crdschema.Recoded[v1beta1.NodeInventory](t, sampleFile)); diff != "" {
-		t.Errorf("decoded and encoded again (-sample +got):\n%s", diff)
 	}
 }
 
@@ -80,7 +107,8 @@ func TestTheSchemaRefuses(t *testing.T) {
 		{"an entry with an empty name", entry(func(e map[string]any) { e["name"] = "" }), "entries[0].name"},
 		{"a deadline that is no time", entry(func(e map[string]any) { e["deadline"] = "soon" }), "entries[0].deadline"},
 		{"a stamp that is no time", func(o map[string]any) { o["publishedAt"] = "now" }, "publishedAt"},
-		{"a pool without key", func(o map[string]any) { delete(o["pools"].([]any)[0].(map[string]any), "key") }, "pools[0].key"},
+		{"a pool without a count", func(o map[string]any) { delete(o["pools"].([]any)[0].(map[string]any), "warm") }, "pools[0].warm"},
+		{"a template that is no text", func(o map[string]any) { o["pools"].([]any)[0].(map[string]any)["template"] = 1 }, "pools[0].template"},
 		{"a total that is no number", func(o map[string]any) { o["totalEntries"] = "2" }, "totalEntries"},
 	}
 	for _, tt := range tests {

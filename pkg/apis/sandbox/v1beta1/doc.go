@@ -6,30 +6,30 @@
 // `kubectl get sandboxes` from these objects.
 //
 // The operator's module, where the kind is at home, is not available to this
-// project. The contract names the kind, its group and version, that there is
-// one object per node, named after the node, and these parts: entries with
-// name, ID, phase and address; Address; Pools with warm and target counts; and
-// the publishedAt stamp. Everything else is this project's reading, and the
-// first thing to compare when the operator's module can be had:
+// project. The names on the wire are the operator's:
 //
-//   - The parts are top-level fields, as in metrics.k8s.io. With a status
-//     subresource one publication would take two requests, and the contract
-//     has one apply (architecture).
-//   - JSON names are the contract's words in lower camel case.
-//   - A pool's key is an object {template, net, size}, as sandboxd writes it.
-//   - An entry's name is the whole claim_ref, <namespace>/<name>, because the
-//     picture in the architecture says "name = claim_ref" and the API server
-//     has to find the namespace somewhere. There is no second field with the
-//     same text, which would nearly double a full object.
-//   - An entry has template, claimedAt and deadline, because the API server
-//     serves all three for a sandbox that it did not claim itself
-//     (operator API).
+//   - All fields are at the top level. With a status subresource one publication
+//     would take two requests, and the contract has one apply (architecture).
+//   - A pool is flat: template, net, size, warm, target. An operator that finds
+//     another shape sees no pool key and no warm capacity.
+//   - An entry's name is the whole claim_ref, <namespace>/<name>, else the id;
+//     claimRef has the claim_ref alone, and addr the address.
+//   - metadata, cpuCount, memoryBytes and templates are optional; this project's
+//     node agent does not know them and leaves them out.
+//
+// The rest is this project's choice:
+//
+//   - The first builds published pools[].key and entries[].address. The schema
+//     still takes both, so that objects they left stay valid and their daemons
+//     can publish while an upgrade rolls through the nodes. The first apply of a
+//     newer daemon replaces both lists whole, and with them the old fields.
+//     Readers take either shape (package inventory has them).
 //   - totalEntries and totalWarm are additions. The first tells a reader that
 //     entries were left out to stay below the size limit of a stored object;
 //     both give kubectl a column, which cannot count a list.
-//   - Both lists are atomic: the node replaces them whole. A map list would
+//   - The lists are atomic: the node replaces them whole. A map list would
 //     record the owner of every field of every entry and double the object's
-//     size, and pool keys could not be list keys, being objects.
+//     size.
 //   - No field has a length or item limit that sandboxd's data could break:
 //     one odd row must not keep the others from being published.
 //

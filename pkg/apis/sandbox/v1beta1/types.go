@@ -25,6 +25,11 @@ type NodeInventory struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// node is the node's name, which is the object's name too. Empty in objects
+	// of the first builds.
+	// +optional
+	Node string `json:"node,omitempty"`
+
 	// address is the host:port at which this node's sandboxd takes claims from
 	// elsewhere. Source: architecture (NodeInfoSource), configuration
 	// (--sandboxd-advertise-addr).
@@ -48,9 +53,11 @@ type NodeInventory struct {
 	// +optional
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
 
-	// entries are the sandboxes in sandboxd's index, whoever claimed them,
-	// ordered by name and then id. When they are fewer than totalEntries, the
-	// rest did not fit into the object. Source: architecture (LiveSource).
+	// entries are the sandboxes in sandboxd's index, whoever claimed them, and
+	// the claims of this node that the index does not list but that are not
+	// confirmed gone; ordered by name and then id. When they are fewer than
+	// totalEntries, the rest did not fit into the object, and a sandbox that is
+	// missing here is not gone. Source: architecture (LiveSource).
 	// +optional
 	// +listType=atomic
 	Entries []NodeEntry `json:"entries,omitempty"`
@@ -59,6 +66,12 @@ type NodeInventory struct {
 	// not. Not in the contract: an addition.
 	// +optional
 	TotalEntries *int64 `json:"totalEntries,omitempty"`
+
+	// templates are the images the node has. This project's node agent does not
+	// publish any.
+	// +optional
+	// +listType=atomic
+	Templates []NodeTemplate `json:"templates,omitempty"`
 }
 
 // NodeInventoryList is a list of NodeInventory objects.

@@ -39,11 +39,15 @@ type NodeEntry struct {
 	// phase is Running or Hibernated. Source: architecture.
 	Phase SandboxPhase `json:"phase"`
 
-	// address is the host:port that serves the sandbox, known for the node's
-	// own claims only. Source: architecture ("address from this node's own
-	// claim").
+	// claimRef is the claim_ref the sandbox was claimed with; empty for a
+	// sandbox without one.
 	// +optional
-	Address string `json:"address,omitempty"`
+	ClaimRef string `json:"claimRef,omitempty"`
+
+	// addr is the host:port that serves the sandbox, known for the node's own
+	// claims only. Source: architecture ("address from this node's own claim").
+	// +optional
+	Addr string `json:"addr,omitempty"`
 
 	// template is the template of the pool the sandbox came from, as is.
 	// Source: operator API (the template label), sandboxd API (key).
@@ -61,4 +65,24 @@ type NodeEntry struct {
 	// sandboxd API (deadline).
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
+
+	// metadata is what the claim was labelled with. This project's node agent
+	// does not publish it.
+	// +optional
+	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// cpuCount is the number of the sandbox's CPUs. This project's node agent
+	// does not publish it.
+	// +optional
+	CPUCount *int64 `json:"cpuCount,omitempty"`
+
+	// memoryBytes is the size of the sandbox's memory. This project's node agent
+	// does not publish it.
+	// +optional
+	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
+
+	// address is the name that the first builds published addr under. It is
+	// deprecated: only objects that they left have it, and nobody writes it.
+	// +optional
+	Address string `json:"address,omitempty"`
 }

@@ -29,6 +29,11 @@ func (in NodePool) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NodeTemplate) OpenAPIModelName() string {
+	return "com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.NodeTemplate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PoolKey) OpenAPIModelName() string {
 	return "com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.PoolKey"
 }

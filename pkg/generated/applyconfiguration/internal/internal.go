@@ -157,12 +157,21 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.NodeEntry
   map:
     fields:
+    - name: addr
+      type:
+        scalar: string
     - name: address
+      type:
+        scalar: string
+    - name: claimRef
       type:
         scalar: string
     - name: claimedAt
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: cpuCount
+      type:
+        scalar: numeric
     - name: deadline
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
@@ -170,6 +179,14 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: memoryBytes
+      type:
+        scalar: numeric
+    - name: metadata
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: name
       type:
         scalar: string
@@ -203,6 +220,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
       default: {}
+    - name: node
+      type:
+        scalar: string
     - name: pools
       type:
         list:
@@ -212,6 +232,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: publishedAt
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: templates
+      type:
+        list:
+          elementType:
+            namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.NodeTemplate
+          elementRelationship: atomic
     - name: totalEntries
       type:
         scalar: numeric
@@ -224,15 +250,41 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: key
       type:
         namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.PoolKey
-      default: {}
+    - name: net
+      type:
+        scalar: string
+    - name: size
+      type:
+        scalar: string
     - name: target
       type:
         scalar: numeric
       default: 0
+    - name: template
+      type:
+        scalar: string
     - name: warm
       type:
         scalar: numeric
       default: 0
+- name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.NodeTemplate
+  map:
+    fields:
+    - name: contentDigest
+      type:
+        scalar: string
+    - name: createdAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: net
+      type:
+        scalar: string
+    - name: size
+      type:
+        scalar: string
+    - name: template
+      type:
+        scalar: string
 - name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1beta1.PoolKey
   map:
     fields:

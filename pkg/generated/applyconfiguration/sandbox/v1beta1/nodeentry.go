@@ -27,10 +27,12 @@ type NodeEntryApplyConfiguration struct {
 	ID *string `json:"id,omitempty"`
 	// phase is Running or Hibernated. Source: architecture.
 	Phase *sandboxv1beta1.SandboxPhase `json:"phase,omitempty"`
-	// address is the host:port that serves the sandbox, known for the node's
-	// own claims only. Source: architecture ("address from this node's own
-	// claim").
-	Address *string `json:"address,omitempty"`
+	// claimRef is the claim_ref the sandbox was claimed with; empty for a
+	// sandbox without one.
+	ClaimRef *string `json:"claimRef,omitempty"`
+	// addr is the host:port that serves the sandbox, known for the node's own
+	// claims only. Source: architecture ("address from this node's own claim").
+	Addr *string `json:"addr,omitempty"`
 	// template is the template of the pool the sandbox came from, as is.
 	// Source: operator API (the template label), sandboxd API (key).
 	Template *string `json:"template,omitempty"`
@@ -42,6 +44,18 @@ type NodeEntryApplyConfiguration struct {
 	// move both ways. Source: operator API (the deadline annotation),
 	// sandboxd API (deadline).
 	Deadline *v1.Time `json:"deadline,omitempty"`
+	// metadata is what the claim was labelled with. This project's node agent
+	// does not publish it.
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// cpuCount is the number of the sandbox's CPUs. This project's node agent
+	// does not publish it.
+	CPUCount *int64 `json:"cpuCount,omitempty"`
+	// memoryBytes is the size of the sandbox's memory. This project's node agent
+	// does not publish it.
+	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
+	// address is the name that the first builds published addr under. It is
+	// deprecated: only objects that they left have it, and nobody writes it.
+	Address *string `json:"address,omitempty"`
 }
 
 // NodeEntryApplyConfiguration constructs a declarative configuration of the NodeEntry type for use with
@@ -74,11 +88,19 @@ func (b *NodeEntryApplyConfiguration) WithPhase(value sandboxv1beta1.SandboxPhas
 	return b
 }
 
-// WithAddress sets the Address field in the declarative configuration to the given value
+// WithClaimRef sets the ClaimRef field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Address field is set to the value of the last call.
-func (b *NodeEntryApplyConfiguration) WithAddress(value string) *NodeEntryApplyConfiguration {
-	b.Address = &value
+// If called multiple times, the ClaimRef field is set to the value of the last call.
+func (b *NodeEntryApplyConfiguration) WithClaimRef(value string) *NodeEntryApplyConfiguration {
+	b.ClaimRef = &value
+	return b
+}
+
+// WithAddr sets the Addr field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Addr field is set to the value of the last call.
+func (b *NodeEntryApplyConfiguration) WithAddr(value string) *NodeEntryApplyConfiguration {
+	b.Addr = &value
 	return b
 }
 
@@ -103,5 +125,43 @@ func (b *NodeEntryApplyConfiguration) WithClaimedAt(value v1.Time) *NodeEntryApp
 // If called multiple times, the Deadline field is set to the value of the last call.
 func (b *NodeEntryApplyConfiguration) WithDeadline(value v1.Time) *NodeEntryApplyConfiguration {
 	b.Deadline = &value
+	return b
+}
+
+// WithMetadata puts the entries into the Metadata field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Metadata field,
+// overwriting an existing map entries in Metadata field with the same key.
+func (b *NodeEntryApplyConfiguration) WithMetadata(entries map[string]string) *NodeEntryApplyConfiguration {
+	if b.Metadata == nil && len(entries) > 0 {
+		b.Metadata = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.Metadata[k] = v
+	}
+	return b
+}
+
+// WithCPUCount sets the CPUCount field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CPUCount field is set to the value of the last call.
+func (b *NodeEntryApplyConfiguration) WithCPUCount(value int64) *NodeEntryApplyConfiguration {
+	b.CPUCount = &value
+	return b
+}
+
+// WithMemoryBytes sets the MemoryBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MemoryBytes field is set to the value of the last call.
+func (b *NodeEntryApplyConfiguration) WithMemoryBytes(value int64) *NodeEntryApplyConfiguration {
+	b.MemoryBytes = &value
+	return b
+}
+
+// WithAddress sets the Address field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Address field is set to the value of the last call.
+func (b *NodeEntryApplyConfiguration) WithAddress(value string) *NodeEntryApplyConfiguration {
+	b.Address = &value
 	return b
 }

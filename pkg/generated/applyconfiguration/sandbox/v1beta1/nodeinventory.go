@@ -25,6 +25,9 @@ type NodeInventoryApplyConfiguration struct {
 	// Standard object metadata. The name is the node's name, and the Node is
 	// the object's owner.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
+	// node is the node's name, which is the object's name too. Empty in objects
+	// of the first builds.
+	Node *string `json:"node,omitempty"`
 	// address is the host:port at which this node's sandboxd takes claims from
 	// elsewhere. Source: architecture (NodeInfoSource), configuration
 	// (--sandboxd-advertise-addr).
@@ -39,13 +42,18 @@ type NodeInventoryApplyConfiguration struct {
 	// totalWarm is the sum of warm over all pools. Not in the contract: an
 	// addition, for kubectl.
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
-	// entries are the sandboxes in sandboxd's index, whoever claimed them,
-	// ordered by name and then id. When they are fewer than totalEntries, the
-	// rest did not fit into the object. Source: architecture (LiveSource).
+	// entries are the sandboxes in sandboxd's index, whoever claimed them, and
+	// the claims of this node that the index does not list but that are not
+	// confirmed gone; ordered by name and then id. When they are fewer than
+	// totalEntries, the rest did not fit into the object, and a sandbox that is
+	// missing here is not gone. Source: architecture (LiveSource).
 	Entries []NodeEntryApplyConfiguration `json:"entries,omitempty"`
 	// totalEntries is how many sandboxes the node holds, published here or
 	// not. Not in the contract: an addition.
 	TotalEntries *int64 `json:"totalEntries,omitempty"`
+	// templates are the images the node has. This project's node agent does not
+	// publish any.
+	Templates []NodeTemplateApplyConfiguration `json:"templates,omitempty"`
 }
 
 // NodeInventory constructs a declarative configuration of the NodeInventory type for use with
@@ -252,6 +260,14 @@ func (b *NodeInventoryApplyConfiguration) ensureObjectMetaApplyConfigurationExis
 	}
 }
 
+// WithNode sets the Node field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Node field is set to the value of the last call.
+func (b *NodeInventoryApplyConfiguration) WithNode(value string) *NodeInventoryApplyConfiguration {
+	b.Node = &value
+	return b
+}
+
 // WithAddress sets the Address field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Address field is set to the value of the last call.
@@ -307,6 +323,19 @@ func (b *NodeInventoryApplyConfiguration) WithEntries(values ...*NodeEntryApplyC
 // If called multiple times, the TotalEntries field is set to the value of the last call.
 func (b *NodeInventoryApplyConfiguration) WithTotalEntries(value int64) *NodeInventoryApplyConfiguration {
 	b.TotalEntries = &value
+	return b
+}
+
+// WithTemplates adds the given value to the Templates field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Templates field.
+func (b *NodeInventoryApplyConfiguration) WithTemplates(values ...*NodeTemplateApplyConfiguration) *NodeInventoryApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithTemplates")
+		}
+		b.Templates = append(b.Templates, *values[i])
+	}
 	return b
 }
 

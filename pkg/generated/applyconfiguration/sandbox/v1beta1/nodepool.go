@@ -8,15 +8,24 @@ package v1beta1
 // NodePoolApplyConfiguration represents a declarative configuration of the NodePool type for use
 // with apply.
 //
-// NodePool is the state of one warm pool. Source: architecture
-// (NodeInfoSource: "per-pool warm/target"), sandboxd API (GET /v1/info).
+// NodePool is the state of one warm pool. Its identity is the key (template,
+// net, size), which a claim has to name to get a microVM from it. Source:
+// operator API ("a (template, net, size) key"), sandboxd API (GET /v1/info).
 type NodePoolApplyConfiguration struct {
-	// key is the pool's identity.
-	Key *PoolKeyApplyConfiguration `json:"key,omitempty"`
+	// template is the image the pool's microVMs run. Only objects of the first
+	// builds lack it, which is why the schema does not require it.
+	Template *string `json:"template,omitempty"`
+	// net is the network lane.
+	Net *string `json:"net,omitempty"`
+	// size is the VM size.
+	Size *string `json:"size,omitempty"`
 	// warm is the number of microVMs ready to be claimed.
 	Warm *int64 `json:"warm,omitempty"`
 	// target is the number of warm microVMs the node refills to.
 	Target *int64 `json:"target,omitempty"`
+	// key is where the first builds published the pool's identity. It is
+	// deprecated: only objects that they left have it, and nobody writes it.
+	Key *PoolKeyApplyConfiguration `json:"key,omitempty"`
 }
 
 // NodePoolApplyConfiguration constructs a declarative configuration of the NodePool type for use with
@@ -25,11 +34,27 @@ func NodePool() *NodePoolApplyConfiguration {
 	return &NodePoolApplyConfiguration{}
 }
 
-// WithKey sets the Key field in the declarative configuration to the given value
+// WithTemplate sets the Template field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Key field is set to the value of the last call.
-func (b *NodePoolApplyConfiguration) WithKey(value *PoolKeyApplyConfiguration) *NodePoolApplyConfiguration {
-	b.Key = value
+// If called multiple times, the Template field is set to the value of the last call.
+func (b *NodePoolApplyConfiguration) WithTemplate(value string) *NodePoolApplyConfiguration {
+	b.Template = &value
+	return b
+}
+
+// WithNet sets the Net field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Net field is set to the value of the last call.
+func (b *NodePoolApplyConfiguration) WithNet(value string) *NodePoolApplyConfiguration {
+	b.Net = &value
+	return b
+}
+
+// WithSize sets the Size field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Size field is set to the value of the last call.
+func (b *NodePoolApplyConfiguration) WithSize(value string) *NodePoolApplyConfiguration {
+	b.Size = &value
 	return b
 }
 
@@ -46,5 +71,13 @@ func (b *NodePoolApplyConfiguration) WithWarm(value int64) *NodePoolApplyConfigu
 // If called multiple times, the Target field is set to the value of the last call.
 func (b *NodePoolApplyConfiguration) WithTarget(value int64) *NodePoolApplyConfiguration {
 	b.Target = &value
+	return b
+}
+
+// WithKey sets the Key field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Key field is set to the value of the last call.
+func (b *NodePoolApplyConfiguration) WithKey(value *PoolKeyApplyConfiguration) *NodePoolApplyConfiguration {
+	b.Key = value
 	return b
 }

@@ -8,8 +8,7 @@ package v1beta1
 // PoolKeyApplyConfiguration represents a declarative configuration of the PoolKey type for use
 // with apply.
 //
-// PoolKey is the identity of a pool: what a claim has to name to get a microVM
-// from it. Source: operator API ("a (template, net, size) key"), sandboxd API.
+// PoolKey is the identity of a pool in objects of the first builds.
 type PoolKeyApplyConfiguration struct {
 	// template is the image the pool's microVMs run.
 	Template *string `json:"template,omitempty"`

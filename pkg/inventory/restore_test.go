@@ -1,0 +1,99 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// An API server that was restored from a backup has another object than the one
+// published last, with an older version, or none.
+func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
+	tests := []struct {
+		name    string
+		restore func(*api.NodeInventory) *api.NodeInventory
+		owner   types.UID // of the Node after the restore
+	}{
+		{"an older state", func(o *api.NodeInventory) *api.NodeInventory { return o }, firstUID},
+		{"no object", func(*api.NodeInventory) *api.NodeInventory { return nil }, firstUID},
+		{"an object with another UID", func(o *api.NodeInventory) *api.NodeInventory { o.UID = "another"; return o }, firstUID},
+		{"an object of an older Node, which is registered again", func(o *api.NodeInventory) *api.NodeInventory { return o }, secondUID},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness()
+				h.start(t)
+				cycles(1)
+				backup := h.stored(t)
+				backup.ResourceVersion = "1"
+				h.change(func() { h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_b", ClaimRef: "default/next"}} })
+				cycles(1)
+
+				h.change(func() { h.nodeUID = tt.owner })
+				if err := h.client.Tracker().Delete(api.SchemeGroupVersion.WithResource("nodeinventories"), "", nodeName); err != nil {
+					t.Fatal(err)
+				}
+				if object := tt.restore(backup); object != nil {
+					if err := h.client.Tracker().Add(object); err != nil {
+						t.Fatal(err)
+					}
+				}
+				cycles(1)
+				got := h.stored(t)
+				if diff := cmp.Diff([]string{"default/next"}, names(got)); diff != "" {
+					t.Errorf("entries (-want +got):\n%s", diff)
+				}
+				if len(got.OwnerReferences) != 1 || got.OwnerReferences[0].UID != tt.owner {
+					t.Errorf("owners %v, want the Node %s", got.OwnerReferences, tt.owner)
+				}
+			})
+		})
+	}
+}
+
+// One publication turns an object of the first builds into one of this shape.
+func TestAnObjectOfTheFirstBuildsIsUpgraded(t *testing.T) {
+	h := newHarness()
+	old, err := os.ReadFile(testdata + "nodeinventory_firstbuilds.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.config.Client.Patch(t.Context(), nodeName, types.ApplyPatchType, old, nodeobject.PatchOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if before := h.stored(t); before.Pools[0].Key == nil || before.Entries[0].Address == "" {
+		t.Fatalf("the stored object is not of the first builds: %+v", before)
+	}
+	key := sandboxd.Key{Template: template, Net: "none", Size: "small"}
+	h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_b", ClaimRef: "default/demo", Key: key}}
+	h.sandboxd.info.Pools = []sandboxd.Pool{{Key: key, Warm: 4, Target: 4}}
+	h.claims["sb_b"] = serves("sb_b", "10.0.0.5:7777")
+	if _, err := h.publisher(t).publish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := h.stored(t)
+	wantPools := []api.NodePool{{Template: template, Net: "none", Size: "small", Warm: 4, Target: 4}}
+	if diff := cmp.Diff(wantPools, got.Pools); diff != "" {
+		t.Errorf("pools (-want +got):\n%s", diff)
+	}
+	wantEntries := []api.NodeEntry{{
+		Name: "default/demo", ID: "sb_b", Phase: api.SandboxRunning, ClaimRef: "default/demo", Addr: "10.0.0.5:7777", Template: template,
+	}}
+	if diff := cmp.Diff(wantEntries, got.Entries); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	if got.Node != nodeName {
+		t.Errorf("node %q", got.Node)
+	}
+}
