@@ -95,7 +95,9 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
 		Shows:              pods.Shows,
+		PodsListed:         pods.Lists,
 		PodClient:          kube.pods.CoreV1(),
+		ReleaseByID:        node.ReleaseByID,
 		Recorder:           recorder,
 		OrphanScanInterval: o.orphanScanInterval,
 		Jitter:             loopJitter,
@@ -109,7 +111,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Recorder: recorder,
+		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Observer: lifecycle, Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
 			return []virtualnode.Condition{sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes())}
 		},

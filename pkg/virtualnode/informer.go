@@ -4,6 +4,7 @@
 package virtualnode
 
 import (
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,18 +29,24 @@ type PodInformer struct {
 	informer corev1informers.PodInformer
 	// published also knows what was written and not seen yet.
 	published *publishedPods
+	lists     atomic.Uint64
 }
 
 // NewPodInformer returns the informer of the Pods bound to nodeName. Nothing
 // is requested yet.
 func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, podResync,
+	p := &PodInformer{}
+	p.factory = informers.NewSharedInformerFactoryWithOptions(client, podResync,
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodeName).String()
+			// A list is a plain one, or a watch that begins with all objects.
+			if !o.AllowWatchBookmarks || o.SendInitialEvents != nil && *o.SendInitialEvents {
+				p.lists.Add(1)
+			}
 		}),
 		informers.WithTransform(strippedPod),
 	)
-	p := &PodInformer{factory: factory, informer: factory.Core().V1().Pods()}
+	p.informer = p.factory.Core().V1().Pods()
 	// Asking for it makes it known to the factory, so that it is started.
 	p.published = newPublishedPods(p.informer.Informer().GetStore())
 	return p
@@ -50,8 +57,15 @@ func NewPodInformer(client kubernetes.Interface, nodeName string) *PodInformer {
 // cache has synced, a Pod that is not listed may still exist.
 func (p *PodInformer) Lister() corev1listers.PodLister { return copyingLister{p.informer.Lister()} }
 
-// SharedLister reads the watched Pods themselves. Who uses it must not change them.
-func (p *PodInformer) SharedLister() corev1listers.PodLister { return p.informer.Lister() }
+// SharedLister reads the watched Pods themselves, and gets a single Pod in the newest
+// form that is known. Who uses it must not change them.
+func (p *PodInformer) SharedLister() corev1listers.PodLister {
+	return newestLister{p.informer.Lister(), p.published}
+}
+
+// Lists is how often the Pods have been listed. While it stays the same, the watch has
+// shown every deletion.
+func (p *PodInformer) Lists() uint64 { return p.lists.Load() }
 
 // Shows reports whether the API server has the status and the claim id of pod
 // already, as far as is known: publishing them would send nothing.

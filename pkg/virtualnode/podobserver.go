@@ -7,21 +7,32 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
-// PodObserver is told of deletions as the watch shows them, ahead of the
-// library's queues and also where the library says nothing: it ignores
-// deletions that the watch did not see. The methods are called one at a time
+// PodObserver is told of deletions and of new controllers as the watch shows them,
+// ahead of the library's queues and also where the library says nothing: it ignores
+// deletions that the watch did not see, and owner references. The methods are called one at a time
 // and must not block, or no change of a Pod reaches anyone. The Pods belong to
 // the cache and must not be changed.
 type PodObserver interface {
-	// PodDeleting is called for each change of a Pod that is being deleted.
-	PodDeleting(pod *corev1.Pod)
+	// PodChanged is called for each change of a Pod that is being deleted, and for
+	// each that gives a Pod another controller, or none.
+	PodChanged(pod *corev1.Pod)
 	// PodGone is called when a Pod is no longer there, with the last that was
 	// known of it. seen tells whether the watch showed the deletion; otherwise a
 	// list lacked the Pod, or had another of its name.
 	PodGone(pod *corev1.Pod, seen bool)
+}
+
+// controllerUID identifies the Pod's controller; empty for a Pod without one.
+func controllerUID(pod *corev1.Pod) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
+		return ref.UID
+	}
+	return ""
 }
 
 // observePods has observer told of the watched Pods. It is called before the
@@ -30,19 +41,24 @@ func observePods(pods *PodInformer, observer PodObserver) error {
 	if observer == nil {
 		return nil
 	}
-	look := func(object any) {
-		if pod, ok := object.(*corev1.Pod); ok && pod.DeletionTimestamp != nil {
-			observer.PodDeleting(pod)
-		}
-	}
 	handler := cache.ResourceEventHandlerFuncs{
-		AddFunc: look,
+		AddFunc: func(object any) {
+			if pod, ok := object.(*corev1.Pod); ok && pod.DeletionTimestamp != nil {
+				observer.PodChanged(pod)
+			}
+		},
 		UpdateFunc: func(before, after any) {
 			old, ok := before.(*corev1.Pod)
-			if pod, is := after.(*corev1.Pod); ok && is && old.UID != pod.UID {
+			pod, is := after.(*corev1.Pod)
+			if !ok || !is {
+				return
+			}
+			if old.UID != pod.UID {
 				observer.PodGone(old, false)
 			}
-			look(after)
+			if pod.DeletionTimestamp != nil || controllerUID(old) != controllerUID(pod) {
+				observer.PodChanged(pod)
+			}
 		},
 		DeleteFunc: func(object any) {
 			unseen, ok := object.(cache.DeletedFinalStateUnknown)

@@ -22,7 +22,7 @@ import (
 // observed is what an observer was told, in one text per call.
 type observed struct{ calls []string }
 
-func (o *observed) PodDeleting(pod *corev1.Pod) {
+func (o *observed) PodChanged(pod *corev1.Pod) {
 	o.calls = append(o.calls, fmt.Sprintf("deleting %s %s", pod.Name, pod.UID))
 }
 

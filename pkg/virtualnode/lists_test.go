@@ -1,0 +1,51 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualnode
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A watch that ends and goes on is no list; one that cannot go on is followed by one.
+func TestListsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		var watcher *watch.RaceFreeFakeWatcher
+		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
+		})
+		client.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
+			watcher = watch.NewRaceFreeFake()
+			return true, watcher, nil
+		})
+		var pods *PodInformer
+		v := startControl(t, client, newFakeProvider(nil), func(c *Config) { pods = c.Pods })
+		<-v.Registered()
+		before := pods.Lists()
+		if before == 0 {
+			t.Fatal("the first list was not counted")
+		}
+		time.Sleep(2 * time.Minute)
+		watcher.Stop()
+		time.Sleep(2 * time.Minute)
+		if got := pods.Lists(); got != before {
+			t.Errorf("%d lists after a watch that went on, want %d", got, before)
+		}
+		expire(watcher)
+		time.Sleep(2 * time.Minute)
+		if got := pods.Lists(); got == before {
+			t.Error("the list after an expired watch was not counted")
+		}
+	})
+}
