@@ -5,21 +5,27 @@ package metrics
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
+// Sandboxd is a sandboxd whose requests are measured.
+type Sandboxd interface {
+	provider.Sandboxd
+	// ReleaseByID releases a sandbox with the node API token.
+	ReleaseByID(ctx context.Context, id string) error
+}
+
 // Sandboxd returns next with its requests counted and measured.
-func (m *Metrics) Sandboxd(next provider.Sandboxd) provider.Sandboxd {
+func (m *Metrics) Sandboxd(next Sandboxd) Sandboxd {
 	return &countedSandboxd{metrics: m, next: next}
 }
 
 type countedSandboxd struct {
 	metrics *Metrics
-	next    provider.Sandboxd
+	next    Sandboxd
 }
 
 // answered counts one request.
@@ -44,22 +50,13 @@ func (s *countedSandboxd) Release(ctx context.Context, id string, token sandboxd
 	return err
 }
 
-// ReleaseByID passes a release with the node API token on, and counts it as a
-// release. It fails, with nothing counted, where next has no such call.
+// ReleaseByID implements [Sandboxd]; it counts as a release.
 func (s *countedSandboxd) ReleaseByID(ctx context.Context, id string) error {
-	next, ok := s.next.(interface {
-		ReleaseByID(ctx context.Context, id string) error
-	})
-	if !ok {
-		return errNoReleaseByID
-	}
 	start := time.Now()
-	err := next.ReleaseByID(ctx, id)
+	err := s.next.ReleaseByID(ctx, id)
 	s.answered(opRelease, start, err)
 	return err
 }
-
-var errNoReleaseByID = errors.New("this sandboxd client cannot release by id")
 
 // List implements [provider.Sandboxd].
 func (s *countedSandboxd) List(ctx context.Context) ([]sandboxd.Sandbox, error) {

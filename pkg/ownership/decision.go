@@ -28,7 +28,7 @@ type Decision struct {
 
 // Missing reports whether the Decision releases because the object is not there,
 // rather than for what it says of itself.
-func (d Decision) Missing() bool { return d.Release && (d.Cause == Gone || d.Cause == Replaced) }
+func (d Decision) Missing() bool { return d.Release && d.Cause != Deleting && d.Cause != Expired }
 
 // Attrs is the Decision as key and value pairs for a log line.
 func (d Decision) Attrs() []any {

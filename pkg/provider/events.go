@@ -30,9 +30,9 @@ const (
 )
 
 const (
-	messageClaimed = "claimed a sandbox for the pod"
-	messageAdopted = "the pod adopted the sandbox that was kept for its name and owner"
-	messageAddress = "the pod has no address: "
+	messageClaimed  = "claimed a sandbox for the pod"
+	messageAdopted  = "the pod adopted the sandbox that was kept for its name and owner"
+	messageAddress  = "the pod has no address: "
 	messageKeptLost = "the node no longer has the sandbox that was kept for this pod; claiming a new one"
 )
 

@@ -66,17 +66,23 @@ func (p *Provider) observeLoop(ctx context.Context) {
 func (p *Provider) observe(ctx context.Context, key string) {
 	unlock, ok := p.keys.tryLock(key)
 	if !ok {
-		p.observed.AddAfter(key, busyRetry)
+		p.observeAfter(key, busyRetry)
 		return
 	}
 	err := p.observeLocked(ctx, key)
 	unlock()
 	if err == nil {
-		p.observed.Forget(key)
+		p.observeAgain.Forget(key)
 		return
 	}
 	klog.FromContext(ctx).V(2).Info("the deletion of a pod is not decided yet; trying again", "key", key, "err", err)
-	p.observed.AddRateLimited(key)
+	p.observeAfter(key, p.observeAgain.When(key))
+}
+
+// observeAfter looks at a Pod again later. A queue that delays by itself would run a
+// goroutine from its creation on.
+func (p *Provider) observeAfter(key string, delay time.Duration) {
+	time.AfterFunc(delay, func() { p.observed.Add(key) })
 }
 
 func (p *Provider) observeLocked(ctx context.Context, key string) error {

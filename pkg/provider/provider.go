@@ -109,7 +109,9 @@ type Provider struct {
 	// changed has the keys of Pods whose status is to be published.
 	changed workqueue.TypedInterface[string]
 	// observed has the keys of Pods whose deletion or controller changed.
-	observed workqueue.TypedRateLimitingInterface[string]
+	observed workqueue.TypedInterface[string]
+	// observeAgain paces the Pods whose deletion could not be decided.
+	observeAgain workqueue.TypedRateLimiter[string]
 	// withdrawn wakes the release loop.
 	withdrawn chan struct{}
 	publish   atomic.Pointer[func(*corev1.Pod)]
@@ -137,13 +139,13 @@ func New(c Config) (*Provider, error) {
 		jitter:     c.Jitter,
 		podLists:   c.PodsListed,
 
-		releaseByID: c.ReleaseByID,
-		missing:     missingOwners{hold: cmp.Or(c.MissingOwnersHold, DefaultMissingOwnersHold)},
-		serving:     tasks{limit: servesAtOnce},
-		releasing:   tasks{limit: releasesAtOnce},
-		observed: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](observeFirst, observeMost)),
-		changed:    workqueue.NewTyped[string](),
-		withdrawn:  make(chan struct{}, 1),
+		releaseByID:  c.ReleaseByID,
+		missing:      missingOwners{hold: cmp.Or(c.MissingOwnersHold, DefaultMissingOwnersHold)},
+		serving:      tasks{limit: servesAtOnce},
+		releasing:    tasks{limit: releasesAtOnce},
+		observed:     workqueue.NewTyped[string](),
+		observeAgain: workqueue.NewTypedItemExponentialFailureRateLimiter[string](observeFirst, observeMost),
+		changed:      workqueue.NewTyped[string](),
+		withdrawn:    make(chan struct{}, 1),
 	}, nil
 }
