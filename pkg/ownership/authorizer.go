@@ -29,6 +29,7 @@ const readTimeout = 15 * time.Second
 type Authorizer struct {
 	owners    dynamic.Interface
 	resources resources
+	services  apiServices
 	pods      corev1client.PodsGetter
 }
 
@@ -37,12 +38,13 @@ type Authorizer struct {
 // mapper that can be reset is, at most every five minutes, when an owner
 // answers with a 404 that does not name it: its version may have been retired.
 func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter) *Authorizer {
-	return &Authorizer{owners: owners, resources: resources{mapper: mapper}, pods: pods}
+	return &Authorizer{owners: owners, resources: resources{mapper: mapper}, services: apiServices{client: owners}, pods: pods}
 }
 
 // Owner judges a controller owner by the architecture's table. It releases
 // when the owner is confirmed gone, replaced, being deleted, or a Sandbox that
-// has expired.
+// has expired, and only when the API server's own storage said so: an aggregated
+// API server can make objects up, and says nothing about a stored one.
 func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner) Decision {
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if gvk.Version == "" || gvk.Kind == "" {
@@ -51,13 +53,16 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	obj, err := a.read(ctx, gvk, namespace, o.Name)
+	obj, confirm, err := a.read(ctx, gvk, namespace, o.Name)
 	if apierrors.IsNotFound(err) && !confirmedAbsent(err, o.Name) && a.resources.rediscover() {
-		obj, err = a.read(ctx, gvk, namespace, o.Name)
+		obj, confirm, err = a.read(ctx, gvk, namespace, o.Name)
 	}
 	d := judge("owner", o.Name, o.UID, obj, err)
 	if !d.Release && d.Err == nil && expired(obj) {
-		return release(Expired, "owner Sandbox has expired")
+		d = release(Expired, "owner Sandbox has expired")
+	}
+	if d.Release {
+		return confirm(ctx, d)
 	}
 	return d
 }
@@ -75,11 +80,14 @@ func (a *Authorizer) Pod(ctx context.Context, namespace, name string, uid types.
 }
 
 // read gets an owner, which is in the Pod's namespace unless its kind is
-// cluster-scoped.
-func (a *Authorizer) read(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
+// cluster-scoped. confirm is to be asked before the answer releases.
+func (a *Authorizer) read(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (obj *unstructured.Unstructured, confirm confirmation, err error) {
 	gvr, namespaced := a.resources.find(ctx, gvk)
+	confirm = a.services.before(ctx, gvr.GroupVersion())
 	if namespaced {
-		return a.owners.Resource(gvr).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		obj, err = a.owners.Resource(gvr).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	} else {
+		obj, err = a.owners.Resource(gvr).Get(ctx, name, metav1.GetOptions{})
 	}
-	return a.owners.Resource(gvr).Get(ctx, name, metav1.GetOptions{})
+	return obj, confirm, err
 }

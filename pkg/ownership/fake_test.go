@@ -33,11 +33,35 @@ func fakes(sandboxes ...*unstructured.Unstructured) (*ownership.Authorizer, *dyn
 			panic(err)
 		}
 	}
+	register(owners, apiService("v1beta1.agents.x-k8s.io", "1", nil))
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.AddSpecific(
 		gvr.GroupVersion().WithKind("Sandbox"), gvr, gvr.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
 	pods := fake.NewClientset()
 	return ownership.NewAuthorizer(owners, mapper, pods.CoreV1()), owners, pods
+}
+
+// apiServices is the resource of APIServices.
+func apiServices() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+}
+
+// register puts an APIService in place of any of its name.
+func register(owners *dynamicfake.FakeDynamicClient, service *unstructured.Unstructured) {
+	_ = owners.Tracker().Delete(apiServices(), "", service.GetName())
+	if err := owners.Tracker().Create(apiServices(), service, ""); err != nil {
+		panic(err)
+	}
+}
+
+// ownerActions are the calls that are not about APIServices.
+func ownerActions(owners *dynamicfake.FakeDynamicClient) (actions []clienttesting.Action) {
+	for _, a := range owners.Actions() {
+		if a.GetResource() != apiServices() {
+			actions = append(actions, a)
+		}
+	}
+	return actions
 }
 
 func failing(err error) clienttesting.ReactionFunc {
@@ -78,7 +102,7 @@ func TestErrorsOfTheClient(t *testing.T) {
 		} {
 			t.Run(what+" "+c.name, func(t *testing.T) {
 				a, owners, clientset := fakes()
-				owners.PrependReactor("*", "*", failing(c.err))
+				owners.PrependReactor("*", "sandboxes", failing(c.err))
 				clientset.PrependReactor("*", "*", failing(c.err))
 				var d ownership.Decision
 				if what == "owner" {
@@ -116,7 +140,7 @@ func TestObjectsOfTheClient(t *testing.T) {
 			a, owners, _ := fakes(held...)
 			c.want.check(t, a.Owner(t.Context(), "team-red", owner))
 			want := []clienttesting.Action{clienttesting.NewGetAction(schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}, "team-red", "notebook-a")}
-			if diff := cmp.Diff(want, owners.Actions()); diff != "" {
+			if diff := cmp.Diff(want, ownerActions(owners)); diff != "" {
 				t.Errorf("calls (-want +got):\n%s", diff)
 			}
 		})

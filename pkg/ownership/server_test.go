@@ -57,6 +57,25 @@ func pod(change func(*unstructured.Unstructured)) *unstructured.Unstructured {
 	return object("v1", "Pod", change)
 }
 
+const apiServicesPath = "/apis/apiregistration.k8s.io/v1/apiservices/"
+
+// apiService is the APIService of a group and version, backed by a service, or
+// by the API server itself when that is nil.
+func apiService(name, resourceVersion string, service map[string]any) *unstructured.Unstructured {
+	version, group, _ := strings.Cut(name, ".")
+	spec := map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
+	if service != nil {
+		spec["service"] = service
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	u.SetAPIVersion("apiregistration.k8s.io/v1")
+	u.SetKind("APIService")
+	u.SetName(name)
+	u.SetUID("registration")
+	u.SetResourceVersion(resourceVersion)
+	return u
+}
+
 // answer is what the API server says to one GET.
 type answer struct {
 	status int
@@ -89,7 +108,7 @@ type apiServer struct {
 	mu      sync.Mutex
 	served  map[string][]metav1.APIResource // by group and version; nil: no discovery
 	objects map[string]answer               // by path
-	asked   []string                        // method and URI of all that is not discovery
+	asked   []string                        // method and URI of all that is not discovery, nor an APIService
 	looked  int                             // discoveries
 }
 
@@ -112,6 +131,11 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.discover(r.URL.Path)
+	if name, is := strings.CutPrefix(r.URL.Path, apiServicesPath); is && !ok {
+		if a, ok = s.objects[r.URL.Path]; !ok {
+			a, ok = asJSON(http.StatusOK, apiService(name, "1", nil)), true
+		}
+	}
 	if !ok {
 		s.asked = append(s.asked, r.Method+" "+r.RequestURI)
 		if a, ok = s.objects[r.URL.Path]; !ok {

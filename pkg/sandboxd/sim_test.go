@@ -149,3 +149,33 @@ func TestSimulatedFaults(t *testing.T) {
 		})
 	}
 }
+
+// What costs no sandbox on a whole node: a malformed row, an odd address, and an
+// own token that the node refuses.
+func TestSimulatedOddities(t *testing.T) {
+	withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
+		ctx := context.Background()
+		for _, f := range []sandboxdsim.Fault{
+			{Endpoint: "claim", Action: sandboxdsim.ActionAddress, Address: "fd00::5", Count: 1},
+			{Action: sandboxdsim.ActionMalform, Rows: 1},
+			{Endpoint: "release", Action: sandboxdsim.ActionRejectSandboxToken},
+		} {
+			if _, err := s.AddFault(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		odd, other := claimOne(t, cl), claimOne(t, cl)
+		if odd.OwnerAddr != "fd00::5" {
+			t.Errorf("address %q", odd.OwnerAddr)
+		}
+		rows, err := cl.List(ctx)
+		if err != nil || len(rows) != 2 || !rows[0].Malformed || rows[0].ID != odd.ID || rows[1].Malformed || rows[1].ID != other.ID {
+			t.Errorf("rows %+v, error %v; want the first malformed", rows, err)
+		}
+		wantClass(t, cl.Release(ctx, odd.ID, odd.Token), sandboxd.NotFound)
+		if err := cl.ReleaseByID(ctx, odd.ID); err != nil {
+			t.Error(err)
+		}
+		wantClass(t, cl.ReleaseByID(ctx, odd.ID), sandboxd.NotFound)
+	})
+}

@@ -34,7 +34,8 @@ var reasons = map[right]string{
 	{"", "", "events", "create"}: "events about Pods and the node",
 	{"", "", "events", "patch"}:  "a repeated event is counted up",
 
-	{"", "agents.x-k8s.io", "sandboxes", "get"}: "delete authorisation reads the owner",
+	{"", "agents.x-k8s.io", "sandboxes", "get"}:          "delete authorisation reads the owner",
+	{"", "apiregistration.k8s.io", "apiservices", "get"}: "whether the owner's answer came from the API server's own storage",
 
 	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "get"}:          "the conditions of an earlier run; what a watch that ended has missed",
 	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "watch"}:        "edits and deletions by others, by the one name",
@@ -57,6 +58,7 @@ func TestRights(t *testing.T) {
 	teams := right{"", "teams.example.com", "notebooks", "get"}
 	jobs := right{"", "batch", "jobs", "get"}
 	sandboxes := right{"", "agents.x-k8s.io", "sandboxes", "get"}
+	registrations := right{"", "apiregistration.k8s.io", "apiservices", "get"}
 	tests := map[string]struct {
 		values        string
 		plus, without []right
@@ -65,7 +67,7 @@ func TestRights(t *testing.T) {
 		"inventory":        {values: `inventory: {publish: true}`, plus: keys(publishing)},
 		"no claim status":  {values: `claimStatus: {interval: "0s"}`, without: claimStatus()},
 		"other owners":     {values: `owners: [{apiGroups: [teams.example.com], resources: [notebooks]}, {apiGroups: [batch], resources: [jobs]}]`, plus: []right{teams, jobs}, without: []right{sandboxes}},
-		"no owner at all":  {values: `owners: []`, without: []right{sandboxes}},
+		"no owner at all":  {values: `owners: []`, without: []right{sandboxes, registrations}},
 		"no RBAC":          {values: `rbac: {create: false}`, without: keys(reasons)},
 		"policy disabled":  {values: `admissionPolicy: {enabled: false}`},
 		"foreign account":  {values: `serviceAccount: {create: false, name: theirs}`},

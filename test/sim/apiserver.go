@@ -121,6 +121,8 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 		if o, ok := a.owners[key]; ok {
 			return reply(req, http.StatusOK, o.Object)
 		}
+	case resource == "apiservices" && req.Method == http.MethodGet:
+		return reply(req, http.StatusOK, localAPIService(parts[len(parts)-1]))
 	case resource == "pods" && req.Method == http.MethodGet:
 		if p, ok := a.pods[key]; ok {
 			return reply(req, http.StatusOK, withKind(p))
@@ -141,6 +143,14 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 		return nil, fmt.Errorf("no such call %s %s", req.Method, req.URL.Path)
 	}
 	return reply(req, http.StatusNotFound, apierrors.NewNotFound(schema.GroupResource{Resource: resource}, parts[len(parts)-1]).Status())
+}
+
+// localAPIService says that the API server itself serves a group and version.
+func localAPIService(name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": name, "resourceVersion": "1"}, "spec": map[string]any{},
+	}
 }
 
 func withKind(p *corev1.Pod) *corev1.Pod {
