@@ -44,7 +44,7 @@ func (c *call) authorize() (Actor, error) {
 			return "", newError(http.StatusForbidden, "a tenant token may only create")
 		}
 		return ByTenant, nil
-	case need == holders:
+	case need == holders && !c.rejectSandboxToken:
 		return c.holder(token)
 	}
 	if need == holders {

@@ -25,8 +25,9 @@ type call struct {
 	bodyErr  error
 	by       Actor
 
-	rejectToken bool
-	omissions   []Fault
+	rejectToken        bool
+	rejectSandboxToken bool
+	omissions          []Fault
 }
 
 func (s *Server) handle(e endpoint) http.HandlerFunc {

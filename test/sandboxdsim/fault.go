@@ -4,6 +4,7 @@
 package sandboxdsim
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,13 +27,18 @@ const (
 	ActionRestart Action = "restart"
 	// ActionRejectToken treats whatever token came as one nobody knows.
 	ActionRejectToken Action = "reject-token"
-	// ActionOmit leaves rows out of the index: those of ClaimRefs, the Rows oldest, and that Fraction
-	// of all, the oldest first.
+	// ActionRejectSandboxToken treats a sandbox's own token as one nobody knows. The root token still works.
+	ActionRejectSandboxToken Action = "reject-sandbox-token"
+	// ActionOmit leaves rows out of the index: those of ClaimRefs and Sandboxes, the Rows oldest, and that
+	// Fraction of all, the oldest first.
 	ActionOmit Action = "omit"
 	// ActionEmpty leaves every row out of the index.
 	ActionEmpty Action = "empty"
 	// ActionTruncate cuts the answer's body in half; its status stays.
 	ActionTruncate Action = "truncate"
+	// ActionRewrite sets Fields in a successful answer: in the rows of "list", elsewhere in the object itself. Of a
+	// list it changes the rows of ClaimRefs and Sandboxes and the Rows oldest, and every row when none is given.
+	ActionRewrite Action = "rewrite"
 )
 
 // Point is the moment in a request's life at which a fault strikes.
@@ -46,15 +52,18 @@ const (
 )
 
 // Fault is something that goes wrong. Faults are tried in the order they were added; those with
-// ActionDelay, ActionRejectToken, ActionOmit, ActionEmpty or ActionTruncate let later ones have
-// their turn, the others settle the request.
+// ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionOmit, ActionEmpty, ActionTruncate or
+// ActionRewrite let later ones have their turn, the others settle the request.
 type Fault struct {
 	// ID is given by the server.
 	ID int `json:"id,omitempty"`
 	// Endpoint is the name of an endpoint (see [Endpoints]); empty: every endpoint.
 	Endpoint string `json:"endpoint,omitempty"`
 	Action   Action `json:"action"`
-	// Point defaults to PointResponse for ActionTruncate and to PointRequest for the others.
+	// Sandboxes limits the fault to requests for one of these ids. Where the path has no id, only ActionOmit and
+	// ActionRewrite strike, and the ids name rows.
+	Sandboxes []string `json:"sandboxes,omitempty"`
+	// Point defaults to PointResponse for ActionTruncate and ActionRewrite and to PointRequest for the others.
 	Point Point `json:"point,omitempty"`
 
 	// Skip lets that many requests pass first.
@@ -74,12 +83,14 @@ type Fault struct {
 	ClaimRefs  []string `json:"claim_refs,omitempty"`
 	Rows       int      `json:"rows,omitempty"`
 	Fraction   float64  `json:"fraction,omitempty"`
+	// Fields are the fields that ActionRewrite sets, as JSON; null removes one.
+	Fields map[string]json.RawMessage `json:"fields,omitempty"`
 }
 
 func (f Fault) withDefaults() Fault {
 	if f.Point == "" {
 		f.Point = PointRequest
-		if f.Action == ActionTruncate {
+		if f.Action == ActionTruncate || f.Action == ActionRewrite {
 			f.Point = PointResponse
 		}
 	}
@@ -91,7 +102,7 @@ func (f Fault) withDefaults() Fault {
 
 func (f Fault) settles() bool {
 	switch f.Action {
-	case ActionDelay, ActionRejectToken, ActionOmit, ActionEmpty, ActionTruncate:
+	case ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionOmit, ActionEmpty, ActionTruncate, ActionRewrite:
 		return false
 	}
 	return true
@@ -123,16 +134,18 @@ func (f Fault) validateAction() error {
 			return errors.New("delay: set how long")
 		}
 	case ActionOmit:
-		if len(f.ClaimRefs) == 0 && f.Rows <= 0 && (f.Fraction <= 0 || f.Fraction > 1) {
-			return errors.New("omit: set claim_refs, rows or fraction (up to 1)")
+		if len(f.ClaimRefs)+len(f.Sandboxes) == 0 && f.Rows <= 0 && (f.Fraction <= 0 || f.Fraction > 1) {
+			return errors.New("omit: set claim_refs, sandboxes, rows or fraction (up to 1)")
 		}
 		atRequest = true
-	case ActionEmpty, ActionRejectToken:
+	case ActionEmpty, ActionRejectToken, ActionRejectSandboxToken:
 		atRequest = true
 	case ActionTruncate:
 		if f.Point != PointResponse {
 			return errors.New("truncate strikes at the response only")
 		}
+	case ActionRewrite:
+		return f.validateRewrite()
 	default:
 		return fmt.Errorf("unknown action %q", f.Action)
 	}

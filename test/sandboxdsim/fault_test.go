@@ -249,6 +249,10 @@ func TestAddFaultRefuses(t *testing.T) {
 		"truncate a request":    {Action: ActionTruncate, Point: PointRequest},
 		"negative count":        {Action: ActionDrop, Count: -1},
 		"probability above one": {Action: ActionDrop, Probability: 2},
+		"rewrite nothing":       {Action: ActionRewrite},
+		"rewrite a request":     {Action: ActionRewrite, Fields: fields(`{"id": 1}`), Point: PointRequest},
+		"rewrite to no JSON":    {Action: ActionRewrite, Fields: map[string]json.RawMessage{"id": json.RawMessage("{")}},
+		"own token, response":   {Action: ActionRejectSandboxToken, Point: PointResponse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if id, err := start(t, testConfig()).AddFault(f); err == nil {

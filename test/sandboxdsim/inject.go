@@ -11,7 +11,7 @@ import (
 // inject lets the faults of one point strike. It returns the reply to give, and whether a fault settled
 // the request; errDropped means that there is no reply.
 func (c *call) inject(p Point, rep reply) (reply, bool, error) {
-	for _, f := range c.server.faults.strike(c.endpoint.name, p, c.server.env.cfg.Clock.Now()) {
+	for _, f := range c.server.faults.strike(c.endpoint.name, c.request.PathValue("id"), p, c.server.env.cfg.Clock.Now()) {
 		switch f.Action {
 		case ActionStatus:
 			e := newError(f.Status, "%s", f.Message)
@@ -35,10 +35,16 @@ func (c *call) inject(p Point, rep reply) (reply, bool, error) {
 			}
 		case ActionRejectToken:
 			c.rejectToken = true
+		case ActionRejectSandboxToken:
+			c.rejectSandboxToken = true
 		case ActionOmit, ActionEmpty:
 			c.omissions = append(c.omissions, f)
 		case ActionTruncate:
 			rep.body, rep.truncated = rep.body[:len(rep.body)/2], true
+		case ActionRewrite:
+			if err := rep.rewrite(f); err != nil {
+				return rep, true, err
+			}
 		}
 	}
 	return rep, false, nil
@@ -60,7 +66,9 @@ func (c *call) omit(rows []row) []row {
 		}
 		hidden := max(f.Rows, int(math.Ceil(f.Fraction*float64(len(rows)))))
 		rows = slices.Clone(rows[min(hidden, len(rows)):])
-		rows = slices.DeleteFunc(rows, func(r row) bool { return slices.Contains(f.ClaimRefs, r.ClaimRef) })
+		rows = slices.DeleteFunc(rows, func(r row) bool {
+			return slices.Contains(f.ClaimRefs, r.ClaimRef) || slices.Contains(f.Sandboxes, r.ID)
+		})
 	}
 	return rows
 }
