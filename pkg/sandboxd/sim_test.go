@@ -5,6 +5,7 @@ package sandboxd_test
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -156,8 +157,8 @@ func TestSimulatedOddities(t *testing.T) {
 	withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
 		ctx := context.Background()
 		for _, f := range []sandboxdsim.Fault{
-			{Endpoint: "claim", Action: sandboxdsim.ActionAddress, Address: "fd00::5", Count: 1},
-			{Action: sandboxdsim.ActionMalform, Rows: 1},
+			{Endpoint: "claim", Action: sandboxdsim.ActionRewrite, Fields: map[string]json.RawMessage{"owner_addr": json.RawMessage(`"fd00::5"`)}, Count: 1},
+			{Endpoint: "list", Action: sandboxdsim.ActionRewrite, Rows: 1, Fields: map[string]json.RawMessage{"deadline": json.RawMessage(`"soon"`)}},
 			{Endpoint: "release", Action: sandboxdsim.ActionRejectSandboxToken},
 		} {
 			if _, err := s.AddFault(f); err != nil {

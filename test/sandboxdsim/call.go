@@ -28,8 +28,6 @@ type call struct {
 	rejectToken        bool
 	rejectSandboxToken bool
 	omissions          []Fault
-	malformations      []Fault
-	address            *string // what a claim's answer says instead of the daemon's own
 }
 
 func (s *Server) handle(e endpoint) http.HandlerFunc {

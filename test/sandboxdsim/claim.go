@@ -58,13 +58,9 @@ func (c *call) claim() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	address := d.cfg.AdvertiseAddr
-	if c.address != nil {
-		address = *c.address
-	}
 	digest := sha256.Sum256([]byte(v.Key.Template))
 	rep, err := ok(claimReply{
-		ID: v.ID, Token: v.Claim.Token, Deadline: v.Claim.Deadline, OwnerAddr: address,
+		ID: v.ID, Token: v.Claim.Token, Deadline: v.Claim.Deadline, OwnerAddr: d.cfg.AdvertiseAddr,
 		TemplateDigest: "sha256:" + hex.EncodeToString(digest[:]),
 	})
 	rep.claimed = v

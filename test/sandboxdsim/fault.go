@@ -4,6 +4,7 @@
 package sandboxdsim
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,20 +27,18 @@ const (
 	ActionRestart Action = "restart"
 	// ActionRejectToken treats whatever token came as one nobody knows.
 	ActionRejectToken Action = "reject-token"
-	// ActionRejectSandboxToken treats a sandbox's own token as a wrong one. The root token still works.
+	// ActionRejectSandboxToken treats a sandbox's own token as one nobody knows. The root token still works.
 	ActionRejectSandboxToken Action = "reject-sandbox-token"
-	// ActionMalform gives rows of the index a deadline that is no time: those of ClaimRefs, the Rows
-	// oldest, and that Fraction of all, the oldest first.
-	ActionMalform Action = "malform"
-	// ActionAddress answers a claim with Address for the owner's address.
-	ActionAddress Action = "address"
-	// ActionOmit leaves rows out of the index: those of ClaimRefs, the Rows oldest, and that Fraction
-	// of all, the oldest first.
+	// ActionOmit leaves rows out of the index: those of ClaimRefs and Sandboxes, the Rows oldest, and that
+	// Fraction of all, the oldest first.
 	ActionOmit Action = "omit"
 	// ActionEmpty leaves every row out of the index.
 	ActionEmpty Action = "empty"
 	// ActionTruncate cuts the answer's body in half; its status stays.
 	ActionTruncate Action = "truncate"
+	// ActionRewrite sets Fields in a successful answer: in the rows of "list", elsewhere in the object itself. Of a
+	// list it changes the rows of ClaimRefs and Sandboxes and the Rows oldest, and every row when none is given.
+	ActionRewrite Action = "rewrite"
 )
 
 // Point is the moment in a request's life at which a fault strikes.
@@ -53,15 +52,18 @@ const (
 )
 
 // Fault is something that goes wrong. Faults are tried in the order they were added; those with
-// ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionMalform, ActionAddress, ActionOmit,
-// ActionEmpty or ActionTruncate let later ones have their turn, the others settle the request.
+// ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionOmit, ActionEmpty, ActionTruncate or
+// ActionRewrite let later ones have their turn, the others settle the request.
 type Fault struct {
 	// ID is given by the server.
 	ID int `json:"id,omitempty"`
 	// Endpoint is the name of an endpoint (see [Endpoints]); empty: every endpoint.
 	Endpoint string `json:"endpoint,omitempty"`
 	Action   Action `json:"action"`
-	// Point defaults to PointResponse for ActionTruncate and to PointRequest for the others.
+	// Sandboxes limits the fault to requests for one of these ids. Where the path has no id, only ActionOmit and
+	// ActionRewrite strike, and the ids name rows.
+	Sandboxes []string `json:"sandboxes,omitempty"`
+	// Point defaults to PointResponse for ActionTruncate and ActionRewrite and to PointRequest for the others.
 	Point Point `json:"point,omitempty"`
 
 	// Skip lets that many requests pass first.
@@ -81,13 +83,14 @@ type Fault struct {
 	ClaimRefs  []string `json:"claim_refs,omitempty"`
 	Rows       int      `json:"rows,omitempty"`
 	Fraction   float64  `json:"fraction,omitempty"`
-	Address    string   `json:"address,omitempty"`
+	// Fields are the fields that ActionRewrite sets, as JSON; null removes one.
+	Fields map[string]json.RawMessage `json:"fields,omitempty"`
 }
 
 func (f Fault) withDefaults() Fault {
 	if f.Point == "" {
 		f.Point = PointRequest
-		if f.Action == ActionTruncate {
+		if f.Action == ActionTruncate || f.Action == ActionRewrite {
 			f.Point = PointResponse
 		}
 	}
@@ -99,7 +102,7 @@ func (f Fault) withDefaults() Fault {
 
 func (f Fault) settles() bool {
 	switch f.Action {
-	case ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionMalform, ActionAddress, ActionOmit, ActionEmpty, ActionTruncate:
+	case ActionDelay, ActionRejectToken, ActionRejectSandboxToken, ActionOmit, ActionEmpty, ActionTruncate, ActionRewrite:
 		return false
 	}
 	return true
@@ -130,17 +133,19 @@ func (f Fault) validateAction() error {
 		if f.Delay <= 0 {
 			return errors.New("delay: set how long")
 		}
-	case ActionOmit, ActionMalform:
-		if len(f.ClaimRefs) == 0 && f.Rows <= 0 && (f.Fraction <= 0 || f.Fraction > 1) {
-			return fmt.Errorf("%s: set claim_refs, rows or fraction (up to 1)", f.Action)
+	case ActionOmit:
+		if len(f.ClaimRefs)+len(f.Sandboxes) == 0 && f.Rows <= 0 && (f.Fraction <= 0 || f.Fraction > 1) {
+			return errors.New("omit: set claim_refs, sandboxes, rows or fraction (up to 1)")
 		}
 		atRequest = true
-	case ActionEmpty, ActionRejectToken, ActionRejectSandboxToken, ActionAddress:
+	case ActionEmpty, ActionRejectToken, ActionRejectSandboxToken:
 		atRequest = true
 	case ActionTruncate:
 		if f.Point != PointResponse {
 			return errors.New("truncate strikes at the response only")
 		}
+	case ActionRewrite:
+		return f.validateRewrite()
 	default:
 		return fmt.Errorf("unknown action %q", f.Action)
 	}

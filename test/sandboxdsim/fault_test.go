@@ -194,49 +194,6 @@ func TestRejectToken(t *testing.T) {
 	}
 }
 
-// The root token releases by id what a sandbox's own token does not.
-func TestRejectSandboxToken(t *testing.T) {
-	b := start(t, testConfig())
-	c := b.claim(claimBody("a/b"))
-	release := "/v1/sandboxes/" + c.ID + "/release"
-	b.fault(Fault{Endpoint: "release", Action: ActionRejectSandboxToken})
-	b.want(404, "POST", release, c.Token, "")
-	if b.ids() != "a/b" {
-		t.Fatal("the sandbox is gone")
-	}
-	b.want(204, "POST", release, rootToken, "")
-	if b.ids() != "" {
-		t.Error("the sandbox is still there")
-	}
-}
-
-// A malformed row is there, with its id; nothing but the answer is changed.
-func TestMalformAndAddress(t *testing.T) {
-	b := start(t, testConfig())
-	var last claimed
-	for _, ref := range []string{"a/1", "a/2", "a/3"} {
-		last = b.claim(claimBody(ref))
-	}
-	b.fault(Fault{Action: ActionMalform, Rows: 1, ClaimRefs: []string{"a/3"}, Count: 2})
-	list := string(b.want(200, "GET", "/v1/sandboxes", rootToken, "").body)
-	if strings.Count(list, `"deadline":"soon"`) != 2 || strings.Count(list, `"id"`) != 3 {
-		t.Errorf("list %s, want the first and the third malformed", list)
-	}
-	if row := string(b.want(200, "GET", "/v1/sandboxes/"+last.ID, rootToken, "").body); !strings.Contains(row, `"deadline":"soon"`) {
-		t.Errorf("row %s", row)
-	}
-	if list := string(b.want(200, "GET", "/v1/sandboxes", rootToken, "").body); strings.Contains(list, "soon") {
-		t.Errorf("still malformed: %s", list)
-	}
-	for address, want := range map[string]string{"fd00::5": `"owner_addr":"fd00::5"`, "": ""} {
-		b.fault(Fault{Endpoint: "claim", Action: ActionAddress, Address: address, Count: 1})
-		got := string(b.want(200, "POST", "/v1/claim", rootToken, claimBody("a/4")).body)
-		if !strings.Contains(got, want) || want == "" && strings.Contains(got, "owner_addr") {
-			t.Errorf("address %q: answer %s", address, got)
-		}
-	}
-}
-
 func TestWhichRequestsAFaultStrikes(t *testing.T) {
 	inBubble(t, testConfig(), func(b bench) {
 		b.fault(Fault{Endpoint: "info", Action: ActionStatus, Status: 500, Skip: 1, Count: 2})
@@ -289,11 +246,13 @@ func TestAddFaultRefuses(t *testing.T) {
 		"omit nothing":          {Action: ActionOmit},
 		"omit more than all":    {Action: ActionOmit, Fraction: 1.5},
 		"omit at the response":  {Action: ActionOmit, Rows: 1, Point: PointResponse},
-		"malform nothing":       {Action: ActionMalform},
-		"address at the end":    {Action: ActionAddress, Point: PointResponse},
 		"truncate a request":    {Action: ActionTruncate, Point: PointRequest},
 		"negative count":        {Action: ActionDrop, Count: -1},
 		"probability above one": {Action: ActionDrop, Probability: 2},
+		"rewrite nothing":       {Action: ActionRewrite},
+		"rewrite a request":     {Action: ActionRewrite, Fields: fields(`{"id": 1}`), Point: PointRequest},
+		"rewrite to no JSON":    {Action: ActionRewrite, Fields: map[string]json.RawMessage{"id": json.RawMessage("{")}},
+		"own token, response":   {Action: ActionRejectSandboxToken, Point: PointResponse},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if id, err := start(t, testConfig()).AddFault(f); err == nil {

@@ -77,14 +77,14 @@ func (f *faults) expire(now time.Time) {
 }
 
 // strike returns the faults that hit a request at a point, ending with the first that settles it.
-func (f *faults) strike(endpoint string, p Point, now time.Time) []Fault {
+func (f *faults) strike(endpoint, id string, p Point, now time.Time) []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.expire(now)
 	var hits []Fault
 	var used []int
 	for _, a := range f.active {
-		if !a.hits(endpoint, p) {
+		if !a.hits(endpoint, id, p) {
 			continue
 		}
 		hits = append(hits, a.Fault)
@@ -100,8 +100,9 @@ func (f *faults) strike(endpoint string, p Point, now time.Time) []Fault {
 	return hits
 }
 
-func (a *activeFault) hits(endpoint string, p Point) bool {
-	if a.Endpoint != "" && a.Endpoint != endpoint || a.Point != p {
+// hits reports whether the fault strikes a request at a point; id is the sandbox in its path, if there is one.
+func (a *activeFault) hits(endpoint, id string, p Point) bool {
+	if a.Endpoint != "" && a.Endpoint != endpoint || a.Point != p || !a.concerns(id) {
 		return false
 	}
 	if a.Skip > 0 {
@@ -109,4 +110,15 @@ func (a *activeFault) hits(endpoint string, p Point) bool {
 		return false
 	}
 	return a.Probability == 0 || a.dice.Float64() < a.Probability
+}
+
+func (f Fault) concerns(id string) bool {
+	switch {
+	case len(f.Sandboxes) == 0:
+		return true
+	case id == "":
+		return f.Action == ActionOmit || f.Action == ActionRewrite
+	default:
+		return slices.Contains(f.Sandboxes, id)
+	}
 }

@@ -11,7 +11,7 @@ import (
 // inject lets the faults of one point strike. It returns the reply to give, and whether a fault settled
 // the request; errDropped means that there is no reply.
 func (c *call) inject(p Point, rep reply) (reply, bool, error) {
-	for _, f := range c.server.faults.strike(c.endpoint.name, p, c.server.env.cfg.Clock.Now()) {
+	for _, f := range c.server.faults.strike(c.endpoint.name, c.request.PathValue("id"), p, c.server.env.cfg.Clock.Now()) {
 		switch f.Action {
 		case ActionStatus:
 			e := newError(f.Status, "%s", f.Message)
@@ -39,12 +39,12 @@ func (c *call) inject(p Point, rep reply) (reply, bool, error) {
 			c.rejectSandboxToken = true
 		case ActionOmit, ActionEmpty:
 			c.omissions = append(c.omissions, f)
-		case ActionMalform:
-			c.malformations = append(c.malformations, f)
-		case ActionAddress:
-			c.address = &f.Address
 		case ActionTruncate:
 			rep.body, rep.truncated = rep.body[:len(rep.body)/2], true
+		case ActionRewrite:
+			if err := rep.rewrite(f); err != nil {
+				return rep, true, err
+			}
 		}
 	}
 	return rep, false, nil
@@ -64,27 +64,11 @@ func (c *call) omit(rows []row) []row {
 		if f.Action == ActionEmpty {
 			return []row{}
 		}
-		hidden := f.oldest(rows)
-		rows = slices.Clone(rows[hidden:])
-		rows = slices.DeleteFunc(rows, func(r row) bool { return slices.Contains(f.ClaimRefs, r.ClaimRef) })
+		hidden := max(f.Rows, int(math.Ceil(f.Fraction*float64(len(rows)))))
+		rows = slices.Clone(rows[min(hidden, len(rows)):])
+		rows = slices.DeleteFunc(rows, func(r row) bool {
+			return slices.Contains(f.ClaimRefs, r.ClaimRef) || slices.Contains(f.Sandboxes, r.ID)
+		})
 	}
 	return rows
-}
-
-// malform gives the rows that the faults name a deadline that is no time.
-func (c *call) malform(rows []row) []row {
-	for _, f := range c.malformations {
-		struck := f.oldest(rows)
-		for i := range rows {
-			if i < struck || slices.Contains(f.ClaimRefs, rows[i].ClaimRef) {
-				rows[i].Deadline = malformedTime
-			}
-		}
-	}
-	return rows
-}
-
-// oldest is how many rows, the oldest first, a fault names by Rows and Fraction.
-func (f Fault) oldest(rows []row) int {
-	return min(max(f.Rows, int(math.Ceil(f.Fraction*float64(len(rows))))), len(rows))
 }

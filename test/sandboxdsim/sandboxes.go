@@ -12,22 +12,16 @@ import (
 type row struct {
 	ID         string    `json:"id"`
 	Key        Key       `json:"key"`
-	Deadline   rowTime   `json:"deadline"`
+	Deadline   time.Time `json:"deadline"`
 	Hibernated bool      `json:"hibernated"`
 	Archived   bool      `json:"archived,omitempty"`
 	ClaimRef   string    `json:"claim_ref,omitempty"`
 	ClaimedAt  time.Time `json:"claimed_at"`
 }
 
-// rowTime is a time as the index shows it.
-type rowTime string
-
-// malformedTime is what [ActionMalform] puts in its place.
-const malformedTime rowTime = "soon"
-
 func newRow(v vm) row {
 	return row{
-		ID: v.ID, Key: v.Key, Deadline: rowTime(v.Claim.Deadline.Format(time.RFC3339Nano)), Hibernated: v.Claim.hibernated(),
+		ID: v.ID, Key: v.Key, Deadline: v.Claim.Deadline, Hibernated: v.Claim.hibernated(),
 		Archived: v.Claim.Archived, ClaimRef: v.Claim.Ref, ClaimedAt: v.Claim.ClaimedAt,
 	}
 }
@@ -41,7 +35,7 @@ func (c *call) index() ([]row, error) {
 		}
 		return nil
 	})
-	return c.malform(c.omit(rows)), err
+	return c.omit(rows), err
 }
 
 // list serves GET /v1/sandboxes.

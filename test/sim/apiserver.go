@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -35,22 +36,38 @@ const (
 	slowestCall      = 20 * time.Second
 )
 
-// API is the part of an API server that the daemon reads: Pods, and the
-// Sandboxes that own them. It is an [http.RoundTripper].
+// API is the part of an API server that the daemon reads: Pods, the Sandboxes
+// that own them, and the cluster's identity. It is an [http.RoundTripper].
 type API struct {
+	// ClusterUID is the UID of the kube-system Namespace, which identifies the
+	// cluster.
+	ClusterUID types.UID
+
 	mu       sync.Mutex
 	mood     Mood
 	uids     int
-	pods     map[string]*corev1.Pod
-	owners   map[string]*unstructured.Unstructured
+	state    state
+	backup   state
 	watchers []func(before, after *corev1.Pod)
+	relists  []func(map[string]*corev1.Pod)
 	calls    map[string]int
 	leaks    func(text []byte)
 }
 
-// NewAPI returns an empty API server. What it is sent goes to leaks as well.
-func NewAPI(leaks func([]byte)) *API {
-	return &API{mood: Well, pods: map[string]*corev1.Pod{}, owners: map[string]*unstructured.Unstructured{}, calls: map[string]int{}, leaks: leaks}
+// state is what a backup holds. Objects are replaced, never changed.
+type state struct {
+	version int
+	pods    map[string]*corev1.Pod
+	owners  map[string]*unstructured.Unstructured
+}
+
+// NewAPI returns an empty API server of a cluster. What it is sent goes to
+// leaks as well.
+func NewAPI(cluster types.UID, leaks func([]byte)) *API {
+	a := &API{ClusterUID: cluster, mood: Well, calls: map[string]int{}, leaks: leaks}
+	a.state = state{pods: map[string]*corev1.Pod{}, owners: map[string]*unstructured.Unstructured{}}
+	a.backup = a.state.copy()
+	return a
 }
 
 // SetMood changes how the server answers.
@@ -66,6 +83,14 @@ func (a *API) Watch(f func(before, after *corev1.Pod)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watchers = append(a.watchers, f)
+}
+
+// WatchRelists calls f with every Pod there is, by key, whenever a watcher would
+// have to list again: changes were not delivered one by one.
+func (a *API) WatchRelists(f func(map[string]*corev1.Pod)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.relists = append(a.relists, f)
 }
 
 // Calls counts the daemon's requests.
@@ -117,18 +142,23 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
+	case resource == "namespaces" && req.Method == http.MethodGet && parts[len(parts)-1] == metav1.NamespaceSystem:
+		return reply(req, http.StatusOK, corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: a.ClusterUID},
+		})
 	case resource == "sandboxes" && req.Method == http.MethodGet:
-		if o, ok := a.owners[key]; ok {
+		if o, ok := a.state.owners[key]; ok {
 			return reply(req, http.StatusOK, o.Object)
 		}
 	case resource == "apiservices" && req.Method == http.MethodGet:
 		return reply(req, http.StatusOK, localAPIService(parts[len(parts)-1]))
 	case resource == "pods" && req.Method == http.MethodGet:
-		if p, ok := a.pods[key]; ok {
+		if p, ok := a.state.pods[key]; ok {
 			return reply(req, http.StatusOK, withKind(p))
 		}
 	case resource == "pods" && req.Method == http.MethodDelete:
-		if p, ok := a.pods[key]; ok {
+		if p, ok := a.state.pods[key]; ok {
 			var opts metav1.DeleteOptions
 			if err := json.Unmarshal(body, &opts); err != nil {
 				return nil, err
@@ -176,7 +206,7 @@ func reply(req *http.Request, code int, obj any) (*http.Response, error) {
 
 func (a *API) uid(kind string) types.UID {
 	a.uids++
-	return types.UID(fmt.Sprintf("%s-%d", kind, a.uids))
+	return types.UID(fmt.Sprintf("%s-%s-%d", a.ClusterUID, kind, a.uids))
 }
 
 func (a *API) tell(before, after *corev1.Pod) {
@@ -185,9 +215,32 @@ func (a *API) tell(before, after *corev1.Pod) {
 	}
 }
 
+// version is the next resource version.
+func (a *API) version() string {
+	a.state.version++
+	return strconv.Itoa(a.state.version)
+}
+
+// removePod deletes a Pod without a grace period: at once, or, with a finalizer,
+// when that is removed.
 func (a *API) removePod(key string) {
-	if p, ok := a.pods[key]; ok {
-		delete(a.pods, key)
+	p, ok := a.state.pods[key]
+	switch {
+	case !ok:
+	case len(p.Finalizers) > 0:
+		a.change(key, func(p *corev1.Pod) { markDeleted(p, 0) })
+	default:
+		delete(a.state.pods, key)
 		a.tell(p, nil)
 	}
+}
+
+// markDeleted gives a Pod a deletion timestamp, if it has none, and the grace
+// period.
+func markDeleted(p *corev1.Pod, grace int64) {
+	if p.DeletionTimestamp == nil {
+		now := metav1.NewTime(time.Now().Truncate(time.Second))
+		p.DeletionTimestamp = &now
+	}
+	p.DeletionGracePeriodSeconds = &grace
 }

@@ -60,13 +60,23 @@ func (w *World) restart() {
 	}
 }
 
-// heal lifts every fault.
+// heal lifts every fault but the lasting ones, and for every other seed what holds
+// up deleted Pods.
 func (w *World) heal() {
 	w.FS.SetFault(nil)
 	w.API.SetMood(Well)
 	w.API.CollectGarbage()
+	if w.seed%2 == 0 {
+		for key := range w.API.Pods() {
+			w.API.RemoveFinalizers(key)
+		}
+	}
 	w.Sandboxd.ClearFaults()
-	w.kubelet(func(k *kubelet) { k.hold(false); k.loseDeletions(0) })
+	for _, f := range w.lasting {
+		f.Count, f.For = 0, 0
+		w.addFault(f)
+	}
+	w.kubelet(func(k *kubelet) { k.hold(false); k.slow(0); k.loseDeletions(0) })
 	if w.daemon == nil {
 		if err := w.Start(); err != nil {
 			w.t.Errorf("the daemon does not start on a healthy machine: %v", err)

@@ -6,14 +6,12 @@ package sim
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/virtual-kubelet/virtual-kubelet/errdefs"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -27,26 +25,28 @@ import (
 // and delete, and a status queue. It loses what the library loses: deletions
 // that arrive as tombstones, and statuses of Pods it does not know.
 type kubelet struct {
-	api      *API
+	at       *address
 	provider *provider.Provider
+	observer observer // nil for a provider that is not one
 	cache    cache.Indexer
 	ctx      context.Context
 	work     sync.WaitGroup
-	// observe sees each status that the provider publishes.
-	observe func(*corev1.Pod)
+	// observe sees each status that the provider publishes, cached each Pod as
+	// the cache shows it.
+	observe, cached func(*corev1.Pod)
 
 	mu       sync.Mutex
 	held     bool // the cache lags
-	lose     int  // deletions to lose as tombstones
+	lag      time.Duration
+	lose     int // deletions to lose as tombstones
+	lists    atomic.Uint64
 	pending  []change
 	dirty    map[string]*queued
 	lastUsed map[string]*corev1.Pod
 	statuses map[string]*corev1.Pod
-	wake     chan struct{}
+	wake     chan struct{} // there is work
+	arrived  chan struct{} // there are changes to deliver
 }
-
-// change is an event that the cache has not seen.
-type change struct{ before, after *corev1.Pod }
 
 type queued struct {
 	at      time.Time
@@ -55,48 +55,30 @@ type queued struct {
 	again   bool
 }
 
-func newKubelet(ctx context.Context, api *API) *kubelet {
+func newKubelet(ctx context.Context, at *address) *kubelet {
 	k := &kubelet{
-		api: api, ctx: ctx,
-		cache:    cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		at: at, ctx: ctx, cache: newCache(),
 		dirty:    map[string]*queued{},
 		lastUsed: map[string]*corev1.Pod{},
 		statuses: map[string]*corev1.Pod{},
 		wake:     make(chan struct{}, 1),
+		arrived:  make(chan struct{}, 1),
 	}
-	api.Watch(func(before, after *corev1.Pod) {
-		if ctx.Err() != nil {
-			return
-		}
-		k.mu.Lock()
-		k.pending = append(k.pending, change{before, after})
-		k.mu.Unlock()
-		k.deliver()
-	})
+	k.watch(at.current())
 	return k
 }
 
 // lister returns copies, as the daemon's cache does.
 func (k *kubelet) lister() corev1listers.PodLister { return corev1listers.NewPodLister(k.cache) }
 
-// shows reports whether the cache has the status and the claim id of pod.
-func (k *kubelet) shows(pod *corev1.Pod) bool {
-	object, ok, _ := k.cache.GetByKey(podcontract.Key(pod))
-	if !ok {
-		return false
-	}
-	cached := object.(*corev1.Pod)
-	return cached.UID == pod.UID && equality.Semantic.DeepEqual(cached.Status, pod.Status) &&
-		cached.Annotations[podcontract.AnnotationClaimID] == pod.Annotations[podcontract.AnnotationClaimID]
-}
-
 // start fills the cache from a whole list, calls DeletePod for the Pods that
 // the provider has and the list lacks, and begins to work.
 func (k *kubelet) start(p *provider.Provider) {
 	k.provider = p
-	for key, pod := range k.api.Pods() {
-		_ = k.cache.Add(pod)
-		k.enqueue(key)
+	k.observer, _ = any(p).(observer)
+	k.lists.Add(1)
+	for _, pod := range k.at.current().Pods() {
+		k.added(pod)
 	}
 	p.NotifyPods(k.ctx, k.notify)
 	dangling, _ := p.GetPods(k.ctx)
@@ -106,58 +88,7 @@ func (k *kubelet) start(p *provider.Provider) {
 		}
 	}
 	k.work.Go(k.run)
-}
-
-// hold makes the cache lag, or lets it catch up.
-func (k *kubelet) hold(on bool) {
-	k.mu.Lock()
-	k.held = on
-	k.mu.Unlock()
-	k.deliver()
-}
-
-// loseDeletions makes the next n deletions arrive as tombstones, which the
-// library drops.
-func (k *kubelet) loseDeletions(n int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.lose = n
-}
-
-func (k *kubelet) deliver() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.held {
-		return
-	}
-	for _, c := range k.pending {
-		switch {
-		case c.after == nil:
-			key := podcontract.Key(c.before)
-			_ = k.cache.Delete(c.before)
-			delete(k.lastUsed, key)
-			if k.lose > 0 {
-				k.lose--
-				continue
-			}
-			k.enqueueLocked(key)
-		case c.before == nil:
-			key := podcontract.Key(c.after)
-			_ = k.cache.Add(c.after)
-			delete(k.lastUsed, key)
-			k.enqueueLocked(key)
-		default:
-			_ = k.cache.Update(c.after)
-			if !podsEqual(c.before, c.after) || !c.before.DeletionTimestamp.Equal(c.after.DeletionTimestamp) {
-				k.enqueueLocked(podcontract.Key(c.after))
-			}
-		}
-	}
-	k.pending = nil
-}
-
-func podsEqual(a, b *corev1.Pod) bool {
-	return cmp.Equal(a.Spec.Containers, b.Spec.Containers) && cmp.Equal(a.Labels, b.Labels) && cmp.Equal(a.Annotations, b.Annotations)
+	k.work.Go(k.deliver)
 }
 
 func (k *kubelet) enqueue(key string) {
@@ -173,15 +104,7 @@ func (k *kubelet) enqueueLocked(key string) {
 		k.dirty[key] = q
 	}
 	q.at, q.again = time.Now(), q.running
-	k.poke()
-}
-
-// poke makes run look again. It never blocks.
-func (k *kubelet) poke() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	signal(k.wake)
 }
 
 // run works keys off when they are due, different ones side by side.
@@ -238,7 +161,7 @@ func (k *kubelet) handle(key string, q *queued) {
 		}
 		q.at = time.Now().Add(delay)
 	}
-	k.poke()
+	signal(k.wake)
 }
 
 // sync is what the library does for one key.
@@ -254,13 +177,13 @@ func (k *kubelet) sync(key string) error {
 	}
 	pod := obj.(*corev1.Pod).DeepCopy()
 	if pod.DeletionTimestamp != nil && !running(pod) {
-		k.api.RemovePod(key, pod.UID)
+		k.at.current().RemovePod(key, pod.UID)
 		return nil
 	}
 	k.mu.Lock()
 	last := k.lastUsed[key]
 	k.mu.Unlock()
-	if last != nil && podsEqual(last, pod) && last.UID == pod.UID && last.DeletionTimestamp.Equal(pod.DeletionTimestamp) {
+	if last != nil && effectivelyEqual(last, pod) {
 		return nil
 	}
 	err := k.syncProvider(key, pod)
@@ -281,7 +204,7 @@ func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
 		k.work.Go(func() { k.removeAfterGrace(key, uid) })
 		return nil
 	}
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if terminal(pod) {
 		return nil
 	}
 	var err error
@@ -295,7 +218,10 @@ func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
 	if err != nil {
 		failed := pod.DeepCopy()
 		failed.Status.Phase, failed.Status.Reason, failed.Status.Message = corev1.PodPending, "ProviderFailed", err.Error()
-		k.api.PatchStatus(failed)
+		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+			failed.Status.Phase = corev1.PodFailed
+		}
+		k.at.current().PatchStatus(failed)
 	}
 	return err
 }
@@ -304,7 +230,7 @@ func (k *kubelet) removeAfterGrace(key string, uid types.UID) {
 	select {
 	case <-k.ctx.Done():
 	case <-time.After(30 * time.Second):
-		k.api.RemovePod(key, uid)
+		k.at.current().RemovePod(key, uid)
 	}
 }
 
@@ -322,41 +248,4 @@ func running(pod *corev1.Pod) bool {
 		}
 	}
 	return false
-}
-
-// notify takes a status as the library does: it waits a while for a Pod it
-// does not know, then drops the status.
-func (k *kubelet) notify(pod *corev1.Pod) {
-	k.observe(pod)
-	key := podcontract.Key(pod)
-	for range 20 {
-		if _, ok, _ := k.cache.GetByKey(key); ok {
-			k.mu.Lock()
-			k.statuses[key] = pod
-			k.mu.Unlock()
-			k.poke()
-			return
-		}
-		select {
-		case <-k.ctx.Done():
-			return
-		case <-time.After(151 * time.Millisecond):
-		}
-	}
-}
-
-func (k *kubelet) flushStatuses() {
-	k.mu.Lock()
-	statuses := maps.Clone(k.statuses)
-	k.mu.Unlock()
-	for key, pod := range statuses {
-		if !k.api.PatchStatus(pod) {
-			continue
-		}
-		k.mu.Lock()
-		if k.statuses[key] == pod {
-			delete(k.statuses, key)
-		}
-		k.mu.Unlock()
-	}
 }

@@ -5,10 +5,6 @@ package sim
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
-	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/cocoonstack/vk-sandbox/test/canary"
@@ -68,27 +64,6 @@ func (l *leaks) delivered() []string {
 		out = append(out, id)
 	}
 	return out
-}
-
-// answers takes note of the credential in each claim's answer.
-type answers struct {
-	leak *leaks
-	next http.RoundTripper
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := a.next.RoundTrip(req)
-	if err != nil || !strings.HasSuffix(req.URL.Path, "/v1/claim") {
-		return resp, err
-	}
-	body, err := io.ReadAll(resp.Body)
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	var claim struct{ ID, Token string }
-	if err == nil && json.Unmarshal(body, &claim) == nil && claim.ID != "" && claim.Token != "" {
-		a.leak.handedOut(claim.ID, claim.Token)
-	}
-	return resp, err
 }
 
 // logText keeps what loggers write, and shows it to look.

@@ -5,119 +5,24 @@ package sim
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-const sandboxAPIVersion = "agents.x-k8s.io/v1beta1"
-
-// CreateOwner makes a Sandbox, unless one of that name exists, and returns its
-// UID.
-func (a *API) CreateOwner(key string) types.UID {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o, ok := a.owners[key]; ok {
-		return o.GetUID()
-	}
-	namespace, name, _ := strings.Cut(key, "/")
-	o := &unstructured.Unstructured{Object: map[string]any{}}
-	o.SetAPIVersion(sandboxAPIVersion)
-	o.SetKind("Sandbox")
-	o.SetNamespace(namespace)
-	o.SetName(name)
-	o.SetUID(a.uid("owner"))
-	o.SetGeneration(1)
-	a.owners[key] = o
-	return o.GetUID()
-}
-
-// DeleteOwner removes a Sandbox, or with foreground only marks it.
-func (a *API) DeleteOwner(key string, foreground bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	o, ok := a.owners[key]
-	if !ok {
-		return
-	}
-	if !foreground {
-		delete(a.owners, key)
-		return
-	}
-	now := metav1.Now()
-	o = o.DeepCopy()
-	o.SetDeletionTimestamp(&now)
-	a.owners[key] = o
-}
-
-// SetReady writes the Sandbox's Ready condition.
-func (a *API) SetReady(key, status, reason string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	o, ok := a.owners[key]
-	if !ok {
-		return
-	}
-	o = o.DeepCopy()
-	o.Object["status"] = map[string]any{"conditions": []any{
-		map[string]any{"type": "Suspended", "status": "True", "reason": "Suspended", "observedGeneration": o.GetGeneration()},
-		map[string]any{"type": "Ready", "status": status, "reason": reason, "observedGeneration": o.GetGeneration()},
-	}}
-	a.owners[key] = o
-}
-
-// CollectGarbage deletes the Pods whose owner is gone or in teardown, as
-// Kubernetes does.
-func (a *API) CollectGarbage() {
-	for key, p := range a.Pods() {
-		ref := metav1.GetControllerOf(p)
-		if ref == nil {
-			continue
-		}
-		a.mu.Lock()
-		o, ok := a.owners[key]
-		orphaned := !ok || o.GetUID() != ref.UID || o.GetDeletionTimestamp() != nil
-		a.mu.Unlock()
-		if orphaned {
-			a.DeletePod(key)
-		}
-	}
-}
-
-// Releasable reports whether a Sandbox's or a bare Pod's state authorises a
-// release of what it owned, in the words of the contract alone.
-func (a *API) Releasable(key string, authority types.UID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.releasable(key, authority)
-}
-
-func (a *API) releasable(key string, authority types.UID) bool {
-	if p, ok := a.pods[key]; ok && p.UID == authority {
-		return p.DeletionTimestamp != nil
-	}
-	o, ok := a.owners[key]
-	if !ok || o.GetUID() != authority || o.GetDeletionTimestamp() != nil {
-		return true
-	}
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	return slices.ContainsFunc(conditions, func(c any) bool {
-		m := c.(map[string]any)
-		return m["type"] == "Ready" && m["status"] == "False" && m["reason"] == "SandboxExpired"
-	})
-}
-
 // CreatePod makes a Pod, unless one of that name exists: of the Sandbox of that
-// name, or bare. ttl is the lease asked for.
-func (a *API) CreatePod(key string, bare bool, ttl string) {
+// name, or bare. ttl is the lease asked for; options change the Pod before it is
+// made.
+func (a *API) CreatePod(key string, bare bool, ttl string, options ...func(*corev1.Pod)) {
 	p := newPod(key, ttl)
+	for _, o := range options {
+		o(p)
+	}
 	if bare {
 		a.addPod(p)
 		return
@@ -128,15 +33,13 @@ func (a *API) CreatePod(key string, bare bool, ttl string) {
 // CreatePodOf makes a Pod of a Sandbox, unless that is over: no operator would.
 func (a *API) CreatePodOf(owner string, p *corev1.Pod) {
 	a.mu.Lock()
-	o, ok := a.owners[owner]
-	over := !ok || a.releasable(owner, o.GetUID())
+	o, ok := a.state.owners[owner]
+	over := !ok || ownerIsOver(o)
 	a.mu.Unlock()
 	if over {
 		return
 	}
-	p.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: sandboxAPIVersion, Kind: "Sandbox", Name: o.GetName(), UID: o.GetUID(), Controller: new(true),
-	}}
+	p.OwnerReferences = []metav1.OwnerReference{controllerRef(o)}
 	a.addPod(p)
 }
 
@@ -164,11 +67,12 @@ func (a *API) addPod(p *corev1.Pod) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := podcontract.Key(p)
-	if _, ok := a.pods[key]; ok {
+	if _, ok := a.state.pods[key]; ok {
 		return
 	}
 	p.UID, p.CreationTimestamp = a.uid("pod"), metav1.NewTime(time.Now().Truncate(time.Second))
-	a.pods[key] = p
+	p.ResourceVersion = a.version()
+	a.state.pods[key] = p
 	a.tell(nil, p)
 }
 
@@ -176,19 +80,19 @@ func (a *API) addPod(p *corev1.Pod) {
 func (a *API) DeletePod(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p, ok := a.pods[key]
+	p, ok := a.state.pods[key]
 	if !ok || p.DeletionTimestamp != nil {
 		return
 	}
-	now, grace := metav1.NewTime(time.Now().Truncate(time.Second)), int64(30)
-	a.change(key, func(p *corev1.Pod) { p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &now, &grace })
+	a.change(key, func(p *corev1.Pod) { markDeleted(p, 30) })
 }
 
-// RemovePod takes a Pod away at once, as pod garbage collection does.
+// RemovePod takes a Pod away at once, as pod garbage collection does. One with a
+// finalizer stays, marked.
 func (a *API) RemovePod(key string, uid types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if p, ok := a.pods[key]; ok && (uid == "" || p.UID == uid) {
+	if p, ok := a.state.pods[key]; ok && (uid == "" || p.UID == uid) {
 		a.removePod(key)
 	}
 }
@@ -202,8 +106,8 @@ func (a *API) PatchStatus(pod *corev1.Pod) (done bool) {
 		return false
 	}
 	key := podcontract.Key(pod)
-	p, ok := a.pods[key]
-	if !ok || p.UID != pod.UID || p.Status.Phase == corev1.PodFailed {
+	p, ok := a.state.pods[key]
+	if !ok || p.UID != pod.UID || terminal(p) {
 		return true
 	}
 	a.change(key, func(p *corev1.Pod) {
@@ -216,10 +120,11 @@ func (a *API) PatchStatus(pod *corev1.Pod) (done bool) {
 }
 
 func (a *API) change(key string, apply func(*corev1.Pod)) {
-	before := a.pods[key]
+	before := a.state.pods[key]
 	after := before.DeepCopy()
 	apply(after)
-	a.pods[key] = after
+	after.ResourceVersion = a.version()
+	a.state.pods[key] = after
 	a.tell(before, after)
 }
 
@@ -227,22 +132,12 @@ func (a *API) change(key string, apply func(*corev1.Pod)) {
 func (a *API) Pod(key string) *corev1.Pod {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.pods[key]
+	return a.state.pods[key]
 }
 
 // Pods returns every Pod, by key.
 func (a *API) Pods() map[string]*corev1.Pod {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return maps.Clone(a.pods)
-}
-
-// Owner returns a Sandbox's UID; empty when there is none.
-func (a *API) Owner(key string) types.UID {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if o, ok := a.owners[key]; ok {
-		return o.GetUID()
-	}
-	return ""
+	return maps.Clone(a.state.pods)
 }

@@ -54,12 +54,16 @@ type World struct {
 	// Measure gives the next daemon metrics.
 	Measure bool
 
-	logger logr.Logger
-	leak   leaks
-	daemon *daemon
-	model  *model
-	rng    *rand.Rand
-	lied   time.Time // when the index last stopped being wrong
+	address *address // where the daemon finds its API server
+	logger  logr.Logger
+	leak    leaks
+	daemon  *daemon
+	model   *model
+	rng     *rand.Rand
+	seed    uint64
+	lied    time.Time // when the index last stopped being wrong
+	// lasting are the faults that stay when all others are lifted.
+	lasting []sandboxdsim.Fault
 }
 
 // daemon is one run of the daemon's process.
@@ -77,7 +81,7 @@ type daemon struct {
 // started. Call it inside a synctest bubble.
 func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	t.Helper()
-	w := &World{t: t, FS: faultfs.New(), rng: rand.New(rand.NewPCG(seed, 1))}
+	w := &World{t: t, FS: faultfs.New(), seed: seed, rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
 	w.Sandboxd, err = sandboxdsim.New(sandboxdsim.Config{
 		RootToken:     rootToken,
@@ -89,7 +93,8 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 		t.Fatal(err)
 	}
 	w.leak.learn(rootToken)
-	w.API = NewAPI(w.leak.look)
+	w.API = NewAPI(homeCluster, w.leak.look)
+	w.address = &address{api: w.API}
 	w.Events = &events{look: w.leak.look}
 	w.model = newModel(w)
 	w.Log = &logText{look: w.leak.look}
@@ -109,23 +114,28 @@ func (w *World) Start() error {
 	alive := func(next http.RoundTripper) http.RoundTripper { return &process{daemon: d, next: next} }
 	client, err := sandboxd.NewClient(sandboxd.Config{
 		URL: "http://127.0.0.1:7777", Token: sandboxd.StaticToken(sandboxd.NewToken(rootToken)),
-		Transport: &answers{leak: &w.leak, next: alive(w.Sandboxd.Transport())},
+		Transport: &answers{leak: &w.leak, model: w.model, next: alive(w.Sandboxd.Transport())},
 	})
 	if err != nil {
 		cancel()
 		return err
 	}
-	config := &rest.Config{Host: "http://api", Transport: alive(w.API), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	config := &rest.Config{Host: "http://api", Transport: alive(w.address), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	kube := kubernetes.NewForConfigOrDie(config)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	kind := schema.FromAPIVersionAndKind(sandboxAPIVersion, "Sandbox")
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
-	d.kubelet = newKubelet(ctx, w.API)
+	d.kubelet = newKubelet(ctx, w.address)
+	w.model.pods.started()
+	// integrator: put place.Guard here, as the program does: it reads the cluster's
+	// identity through kube (GET /api/v1/namespaces/kube-system, see
+	// API.ClusterUID) and keeps the daemon closed while the table belongs to another.
 	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
 		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
+		PodsListed: d.kubelet.listed, MissingOwnersHold: missingOwnersHold, ReleaseByID: client.ReleaseByID,
 	}
 	if w.Measure {
 		d.metrics = metrics.New("sim")
@@ -141,7 +151,7 @@ func (w *World) Start() error {
 		d.metrics.WatchProvider(d.provider)
 	}
 	w.daemon = d
-	d.kubelet.observe = w.model.published
+	d.kubelet.observe, d.kubelet.cached = w.model.published, w.model.pods.cached
 	d.kubelet.start(d.provider)
 	d.done.Go(func() { d.provider.Run(ctx) })
 	return nil

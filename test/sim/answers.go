@@ -1,0 +1,73 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// answers stands between the daemon and sandboxd: it shows the model each claim
+// and release that is asked for, and takes note of the credential in each claim's
+// answer.
+type answers struct {
+	leak  *leaks
+	model *model
+	next  http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch {
+	case strings.HasSuffix(req.URL.Path, "/release"):
+		a.model.askedFor("a release")
+	case strings.HasSuffix(req.URL.Path, "/v1/claim"):
+		return a.claim(req)
+	}
+	return a.next.RoundTrip(req)
+}
+
+func (a *answers) claim(req *http.Request) (*http.Response, error) {
+	sent, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Body = io.NopCloser(bytes.NewReader(sent))
+	var asked struct {
+		ClaimRef string `json:"claim_ref"`
+	}
+	if err := json.Unmarshal(sent, &asked); err != nil {
+		return nil, err
+	}
+	a.model.askedFor("a claim")
+	a.model.claiming(asked.ClaimRef)
+	resp, err := a.next.RoundTrip(req)
+	if err != nil {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var claim struct {
+		ID, Token string
+		OwnerAddr string `json:"owner_addr"`
+	}
+	if err == nil && json.Unmarshal(body, &claim) == nil && claim.ID != "" && claim.Token != "" {
+		a.leak.handedOut(claim.ID, claim.Token)
+		if host, _, err := net.SplitHostPort(claim.OwnerAddr); err != nil || !isAddress(host) {
+			a.model.oddlyAddressed(claim.ID, asked.ClaimRef)
+		}
+	}
+	return resp, err
+}
+
+// isAddress reports whether a Pod's IP can be the text.
+func isAddress(text string) bool {
+	ip := net.ParseIP(text)
+	return ip != nil && !ip.IsUnspecified()
+}
