@@ -209,6 +209,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte("null"))
+	f.Add([]byte(`{"claims":{},"place":{"cluster":"c","host":7}}`))
 	f.Add([]byte(`{"claims":{"a/b":{"id":"x","token":"t","ID":"y"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fileOf(data)
@@ -225,6 +226,9 @@ func FuzzOpen(f *testing.F) {
 		}
 		if diff := cmp.Diff(tokens(table), tokens(again)); diff != "" {
 			t.Fatalf("a round trip changed the credentials:\n%s", diff)
+		}
+		if table.Place() != again.Place() {
+			t.Fatalf("a round trip changed the place from %+v to %+v", table.Place(), again.Place())
 		}
 		if diff := cmp.Diff(shown(table), shown(again)); diff != "" {
 			t.Fatalf("a round trip changed the claims:\n%s", diff)

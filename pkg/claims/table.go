@@ -27,7 +27,8 @@ type Table struct {
 	// mu guards all that follows. It is never held while the disk works.
 	mu        sync.Mutex
 	claims    keyed
-	releasing map[string]entry  // by claim id
+	releasing map[string]entry // by claim id
+	place     recordedPlace
 	extra     []json.RawMessage // members of the file that this build does not know
 	rev       uint64            // of the newest change
 	landed    uint64            // of the newest change that a write has landed
@@ -89,7 +90,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, releasing: map[string]entry{},
+		path: path, fs: fsys, releasing: map[string]entry{}, place: c.place,
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -178,6 +179,10 @@ func (t *Table) Releasing() []Claim {
 // snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot(d *draft) {
 	d.claims, d.releasing = d.claims[:0], d.releasing[:0]
+	d.extra = append(d.extra[:0], t.extra...)
+	if t.place.member != nil {
+		d.extra = append(d.extra, t.place.member)
+	}
 	byID := maps.Clone(t.releasing)
 	for _, e := range t.claims.ordered {
 		if e.stranded {
