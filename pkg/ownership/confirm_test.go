@@ -39,7 +39,7 @@ func TestReleasesAreConfirmed(t *testing.T) {
 		"expired":  {sandbox(conditions(ready("False", "SandboxExpired", 3)))},
 	} {
 		for reason, err := range map[string]error{
-			"the answer came from another cluster":              other,
+			"the answer came from another cluster":             other,
 			"the API server's identity could not be confirmed": away,
 			"": nil,
 		} {
