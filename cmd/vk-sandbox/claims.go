@@ -12,6 +12,7 @@ import (
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
 // commandClaims is the word that calls for the claims instead of the daemon.
@@ -23,6 +24,9 @@ only reads, and works beside a running daemon.
 
 The file does not say what a daemon has heard from sandboxd since: a claim that a
 daemon keeps in quarantine shows the state that it had before.
+
+It also prints the cluster and the host that the table belongs to, and while the
+daemon waits because it found the table elsewhere, how to accept that.
 
 Usage: vk-sandbox claims [flags]
 
@@ -52,15 +56,53 @@ func executeClaims(args []string, getenv func(string) string, stdout, stderr io.
 	if code, run := parseCommand(commandClaims, claimsHelp, claimsSettings(&o), args, getenv, stdout, stderr); !run {
 		return code
 	}
-	rows, err := claims.Read(claims.OS(), o.statePath)
+	report, err := readClaims(o.statePath)
 	if err == nil {
-		err = o.print(stdout, summary(rows))
+		err = o.print(stdout, report)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "vk-sandbox claims: %v%s\n", err, claimsHint(err))
 		return exitError
 	}
 	return exitOK
+}
+
+// claimsReport is what the command prints: a NodeClaimStatus' status, and what only
+// the host knows.
+type claimsReport struct {
+	api.NodeClaimStatusStatus `json:",inline"`
+	// Place is the one that the table has recorded; nil when it has none.
+	Place *claims.Place `json:"place,omitempty"`
+	// NotAccepted is set while the daemon waits because the table belongs elsewhere.
+	NotAccepted *notAccepted `json:"notAccepted,omitempty"`
+}
+
+// notAccepted is why the daemon does not use the table, and what to do.
+type notAccepted struct {
+	Reason  place.State  `json:"reason"`
+	Message string       `json:"message"`
+	Present claims.Place `json:"present"`
+	Accept  string       `json:"accept"`
+}
+
+func readClaims(statePath string) (claimsReport, error) {
+	rows, err := claims.Read(claims.OS(), statePath)
+	if err != nil {
+		return claimsReport{}, err
+	}
+	r := claimsReport{NodeClaimStatusStatus: summary(rows)}
+	recorded, err := claims.ReadPlace(claims.OS(), statePath)
+	if err != nil {
+		return claimsReport{}, err
+	}
+	if recorded != (claims.Place{}) {
+		r.Place = &recorded
+	}
+	found, mismatch, err := place.ReadReport(claims.OS(), statePath, recorded)
+	if err == nil && mismatch {
+		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: place.ApproveCommand(statePath)}
+	}
+	return r, err
 }
 
 // summary is the rows as a NodeClaimStatus has them, all of them.

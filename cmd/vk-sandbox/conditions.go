@@ -7,10 +7,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
+
+// conditionClaimsTableAccepted tells whether the claims table belongs to this
+// cluster and host.
+const conditionClaimsTableAccepted corev1.NodeConditionType = "ClaimsTableAccepted"
+
+// claimsTableAccepted puts what the guard found into the words of that condition.
+func claimsTableAccepted(s place.Status) virtualnode.Condition {
+	c := virtualnode.Condition{Type: conditionClaimsTableAccepted, Status: corev1.ConditionFalse, Reason: string(s.State), Message: s.String()}
+	switch s.State {
+	case place.Accepted:
+		c.Status, c.Reason = corev1.ConditionTrue, "TableBelongsHere"
+	case place.Unknown:
+		c.Status, c.Reason = corev1.ConditionUnknown, "NotReadYet"
+	}
+	return c
+}
 
 // sandboxdReachable puts what the provider knows of sandboxd into the words of
 // the Node's condition.

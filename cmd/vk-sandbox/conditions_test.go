@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
@@ -28,6 +29,10 @@ func TestConditions(t *testing.T) {
 		"credential refused": {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unauthorized})), "SandboxdReachable", corev1.ConditionFalse, "CredentialRefused"},
 		"fails":              {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unavailable})), "SandboxdReachable", corev1.ConditionFalse, "SandboxdFails"},
 		"something else":     {sandboxdReachable(failed(errors.New("x"))), "SandboxdReachable", corev1.ConditionFalse, "SandboxdFails"},
+		"place not read":     {claimsTableAccepted(place.Status{State: place.Unknown}), "ClaimsTableAccepted", corev1.ConditionUnknown, "NotReadYet"},
+		"accepted":           {claimsTableAccepted(place.Status{State: place.Accepted}), "ClaimsTableAccepted", corev1.ConditionTrue, "TableBelongsHere"},
+		"other cluster":      {claimsTableAccepted(place.Status{State: place.OtherCluster}), "ClaimsTableAccepted", corev1.ConditionFalse, "OtherCluster"},
+		"other host":         {claimsTableAccepted(place.Status{State: place.OtherHost}), "ClaimsTableAccepted", corev1.ConditionFalse, "OtherHost"},
 		"table written":      {claimsTableWritable(claims.Writes{}), "ClaimsTableWritable", corev1.ConditionTrue, "TableWritten"},
 		"table not written":  {claimsTableWritable(claims.Writes{Err: errors.New("disk full")}), "ClaimsTableWritable", corev1.ConditionFalse, "WriteFailed"},
 	} {

@@ -15,6 +15,8 @@ sandboxd.
 
 Usage: vk-sandbox [flags]
        vk-sandbox claims [flags]   print this host's claims from their file
+       vk-sandbox approve place|missing-owners [flags]
+                                   let the daemon do what it waits for an operator to decide
        vk-sandbox check [flags]    prove an installation with a claim on every virtual node
 
 A flag wins over its environment variable. Kubernetes is reached with the

@@ -35,6 +35,8 @@ func execute(args []string, getenv func(string) string, stdout, stderr io.Writer
 		switch args[0] {
 		case commandClaims:
 			return executeClaims(args[1:], getenv, stdout, stderr)
+		case commandApprove:
+			return executeApprove(args[1:], getenv, stdout, stderr)
 		case commandCheck:
 			return executeCheck(args[1:], getenv, stdout, stderr)
 		}

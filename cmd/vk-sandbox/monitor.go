@@ -10,6 +10,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/diagnostics"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
@@ -37,6 +38,11 @@ func (m *monitor) listen(ctx context.Context, o *options) (*diagnostics.Server, 
 func (m *monitor) table(table *claims.Table) {
 	m.metrics.WatchTable(table)
 	m.ready.table.Store(table)
+}
+
+func (m *monitor) guard(guard *place.Guard) {
+	m.metrics.WatchGuard(guard)
+	m.ready.guard.Store(guard)
 }
 
 func (m *monitor) node(pods *virtualnode.PodInformer, p *provider.Provider, node *virtualnode.VirtualNode) {

@@ -14,9 +14,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -138,7 +142,7 @@ func TestReadinessChecks(t *testing.T) {
 			t.Errorf("not ready are %q, want %q", got, names)
 		}
 	}
-	want("claims-table", "pod-cache", "node-registered")
+	want("claims-table", "claims-table-accepted", "pod-cache", "node-registered")
 
 	disk := faultfs.New()
 	table, err := claims.Open(disk, "/state/claims.json", time.Now())
@@ -146,6 +150,12 @@ func TestReadinessChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.table.Store(table)
+	want("claims-table-accepted", "pod-cache", "node-registered")
+	accept := guardOf(t, &r, table)
+	want("claims-table-accepted", "pod-cache", "node-registered")
+	accept("another-cluster")
+	want("claims-table-accepted", "pod-cache", "node-registered")
+	accept("cluster")
 	want("pod-cache", "node-registered")
 	disk.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
 	if err := table.Add("team-red/a", claims.Row{ID: "sb_1"}, nil); err == nil {
@@ -168,3 +178,35 @@ func TestReadinessChecks(t *testing.T) {
 	close(node)
 	want()
 }
+
+// guardOf gives r a guard of a table that belongs to the cluster "cluster". The
+// returned function has it look in a cluster, and returns when it has.
+func guardOf(t *testing.T, r *readiness, table *claims.Table) (look func(uid types.UID)) {
+	t.Helper()
+	if err := table.SetPlace(claims.Place{Cluster: "cluster"}); err != nil {
+		t.Fatal(err)
+	}
+	guard := func(uid types.UID) *place.Guard {
+		return place.New(place.Config{Table: table, Cluster: clusterOf(uid), FS: faultfs.New(), StatePath: "/state/claims.json"})
+	}
+	r.guard.Store(guard(""))
+	return func(uid types.UID) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			g := guard(uid)
+			done := make(chan error, 1)
+			go func() { done <- g.Run(ctx) }()
+			synctest.Wait()
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			r.guard.Store(g)
+		})
+	}
+}
+
+// clusterOf is a cluster with that identity.
+type clusterOf types.UID
+
+func (c clusterOf) UID(context.Context) (types.UID, error) { return types.UID(c), nil }

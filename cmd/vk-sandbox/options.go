@@ -34,6 +34,7 @@ type options struct {
 	sandboxdTokenFile     string
 
 	statePath          string
+	machineIDFile      string
 	orphanScanInterval time.Duration
 
 	claimStatusInterval time.Duration
@@ -85,8 +86,8 @@ const (
 )
 
 // settings lists every setting of the configuration document, and those that
-// are additions: --log-format, --claim-status-interval, --metrics-addr and
-// --enable-pprof. Each writes into o.
+// are additions: --log-format, --claim-status-interval, --machine-id-file,
+// --metrics-addr and --enable-pprof. Each writes into o.
 func settings(o *options) []setting {
 	return []setting{
 		{groupNode, "node-name", "VK_NODE_NAME", "vk-sandboxd",
@@ -125,6 +126,8 @@ func settings(o *options) []setting {
 
 		{groupState, "state-path", "VK_STATE_PATH", "/var/lib/vk-sandbox/claims.json",
 			"file that keeps the claims table; it holds release tokens", bind(&o.statePath, "file", parseStatePath)},
+		{groupState, "machine-id-file", "VK_MACHINE_ID_FILE", "/etc/machine-id",
+			"file that identifies the host, which the claims table belongs to; empty (flag only) does not check the host", bind(&o.machineIDFile, "file", parseText)},
 		{groupState, "orphan-scan-interval", "", "60s",
 			"time between two audits of sandboxd's index, which only report; 0 for none", bind(&o.orphanScanInterval, "duration", parseInterval)},
 		{groupState, "claim-status-interval", "", "10s",

@@ -30,9 +30,10 @@ func TestConfigurationPage(t *testing.T) {
 	}
 	page := string(content)
 	for name, table := range map[string]string{
-		"flags of the daemon":        flagTables(settings(&options{})),
-		"flags of vk-sandbox claims": flagTables(claimsSettings(&claimsOptions{})),
-		"flags of vk-sandbox check":  flagTables(checkSettings(&checkOptions{})),
+		"flags of the daemon":         flagTables(settings(&options{})),
+		"flags of vk-sandbox claims":  flagTables(claimsSettings(&claimsOptions{})),
+		"flags of vk-sandbox approve": flagTables(approveSettings(&approveOptions{})),
+		"flags of vk-sandbox check":   flagTables(checkSettings(&checkOptions{})),
 	} {
 		before, rest, found := strings.Cut(page, fmt.Sprintf(generatedBegin, name))
 		_, after, ended := strings.Cut(rest, generatedEnd)

@@ -34,7 +34,7 @@ func parse(args []string, getenv func(string) string) (*options, error) {
 		return o, nil
 	}
 	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags and environment variables, and the commands are %q and %q", fs.Arg(0), commandClaims, commandCheck)
+		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags and environment variables, and the commands are %q, %q and %q", fs.Arg(0), commandClaims, commandApprove, commandCheck)
 	}
 	if o.origins, err = readEnvironment(fs, all, getenv); err == nil {
 		err = o.complete()

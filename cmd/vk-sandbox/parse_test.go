@@ -31,6 +31,7 @@ func defaults() *options {
 		sandboxdURL:           "http://127.0.0.1:7777",
 		sandboxdAdvertiseAddr: "127.0.0.1:7777",
 		statePath:             "/var/lib/vk-sandbox/claims.json",
+		machineIDFile:         "/etc/machine-id",
 		orphanScanInterval:    60 * time.Second,
 		claimStatusInterval:   10 * time.Second,
 		publishInterval:       30 * time.Second,
@@ -76,6 +77,7 @@ func TestPrecedence(t *testing.T) {
 		"advertise":  {"sandboxd-advertise-addr", "f:1", "SANDBOXD_ADVERTISE_ADDR", "e:2", func(o *options, f bool) { o.sandboxdAdvertiseAddr = pick(f, "f:1", "e:2") }},
 		"token file": {"sandboxd-token-file", "/f", "SANDBOXD_TOKEN_FILE", "/e", func(o *options, f bool) { o.sandboxdTokenFile = pick(f, "/f", "/e") }},
 		"state":      {"state-path", "/f", "VK_STATE_PATH", "/e", func(o *options, f bool) { o.statePath = pick(f, "/f", "/e") }},
+		"machine id": {"machine-id-file", "", "VK_MACHINE_ID_FILE", "/e", func(o *options, f bool) { o.machineIDFile = pick(f, "", "/e") }},
 		"metrics":    {"metrics-addr", "0", "VK_METRICS_ADDR", "[::]:2", func(o *options, f bool) { o.metricsAddr = pick(f, "", "[::]:2") }},
 		"profiles":   {"enable-pprof", "true", "", "", func(o *options, _ bool) { o.enablePprof = true }},
 		"format":     {"log-format", "json", "VK_LOG_FORMAT", "text", func(o *options, f bool) { o.logFormat = pick(f, "json", "text") }},
@@ -149,6 +151,7 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
 		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "", "metrics-addr": "VK_METRICS_ADDR", "enable-pprof": "",
+		"machine-id-file": "VK_MACHINE_ID_FILE",
 	}
 	got := map[string]string{}
 	for _, s := range settings(&options{}) {

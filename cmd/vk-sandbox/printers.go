@@ -15,8 +15,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
 // Output formats of the claims command.
@@ -27,7 +25,7 @@ const (
 )
 
 // printer writes claims in one format.
-type printer func(io.Writer, api.NodeClaimStatusStatus) error
+type printer func(io.Writer, claimsReport) error
 
 func parseOutput(s string) (printer, error) {
 	switch s {
@@ -41,13 +39,13 @@ func parseOutput(s string) (printer, error) {
 	return nil, errors.New("want table, json or yaml")
 }
 
-func printJSON(w io.Writer, s api.NodeClaimStatusStatus) error {
+func printJSON(w io.Writer, s claimsReport) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(s)
 }
 
-func printYAML(w io.Writer, s api.NodeClaimStatusStatus) error {
+func printYAML(w io.Writer, s claimsReport) error {
 	text, err := yaml.Marshal(s)
 	if err != nil {
 		return err
@@ -56,7 +54,22 @@ func printYAML(w io.Writer, s api.NodeClaimStatusStatus) error {
 	return err
 }
 
-func printTable(w io.Writer, s api.NodeClaimStatusStatus) error {
+func printTable(w io.Writer, s claimsReport) error {
+	if err := printRows(w, s); err != nil {
+		return err
+	}
+	var b strings.Builder
+	if s.Place != nil {
+		b.WriteString("\n" + placeLine(*s.Place))
+	}
+	if n := s.NotAccepted; n != nil {
+		fmt.Fprintf(&b, "\nNOT ACCEPTED HERE (%s): %s.\nTo accept cluster and host as they are here: %s\n", n.Reason, printable(n.Message), n.Accept)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printRows(w io.Writer, s claimsReport) error {
 	if len(s.Claims) == 0 {
 		_, err := fmt.Fprintln(w, "No claims.")
 		return err

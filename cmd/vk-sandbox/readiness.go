@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/diagnostics"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
 // readiness is what /readyz tells. Its parts are set as they come to exist, the
@@ -17,6 +18,7 @@ import (
 // node has a condition for that.
 type readiness struct {
 	table      atomic.Pointer[claims.Table]
+	guard      atomic.Pointer[place.Guard]
 	podsSynced atomic.Pointer[func() bool]
 	registered atomic.Pointer[<-chan struct{}]
 }
@@ -24,6 +26,8 @@ type readiness struct {
 var (
 	errTableNotLoaded  = errors.New("the claims table is not loaded; another daemon may hold its lock")
 	errTableNotDurable = errors.New("the last write of the claims table failed; free space or fix the permissions of the state directory")
+	errPlaceNotRead    = errors.New("the cluster's identity has not been read yet")
+	errPlaceElsewhere  = errors.New("the claims table belongs to another cluster or host; vk-sandbox claims on the host says which")
 	errPodsNotSynced   = errors.New("the Pods of this node have not been listed yet")
 	errNotRegistered   = errors.New("the Node is not registered")
 )
@@ -32,6 +36,7 @@ var (
 func (r *readiness) checks() []diagnostics.Check {
 	return []diagnostics.Check{
 		{Name: "claims-table", Run: r.checkTable},
+		{Name: "claims-table-accepted", Run: r.checkPlace},
 		{Name: "pod-cache", Run: r.checkPods},
 		{Name: "node-registered", Run: r.checkNode},
 	}
@@ -43,6 +48,18 @@ func (r *readiness) checkTable() error {
 		return errTableNotLoaded
 	case table.Writes().Err != nil:
 		return errTableNotDurable
+	default:
+		return nil
+	}
+}
+
+func (r *readiness) checkPlace() error {
+	guard := r.guard.Load()
+	switch {
+	case guard == nil || guard.Status().State == place.Unknown:
+		return errPlaceNotRead
+	case guard.Status().State != place.Accepted:
+		return errPlaceElsewhere
 	default:
 		return nil
 	}

@@ -31,7 +31,8 @@ const gcPercent = 50
 
 // run wires the daemon and runs it until ctx ends. What the settings name is
 // checked first, and metrics and health are served from then on. Then the table
-// is locked and loaded, and only then is anything asked of the cluster.
+// is locked and loaded, and only then is anything asked of the cluster. Nothing is
+// claimed, released or published before the guard has accepted the table here.
 func run(ctx context.Context, o *options, getenv func(string) string) error {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -81,6 +82,11 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	klog.FromContext(ctx).Info("Claims table loaded", "path", o.statePath, "claims", len(table.List()), "releasing", len(table.Releasing()))
 
 	watch.table(table)
+	guard, host, err := newGuard(ctx, o, kube, table)
+	if err != nil {
+		return err
+	}
+	watch.guard(guard)
 
 	node := watch.metrics.Sandboxd(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
@@ -91,7 +97,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	lifecycle, err := provider.New(provider.Config{
 		Table:              table,
 		Sandboxd:           node,
-		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1())),
+		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1(), guard)),
 		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
 		Shows:              pods.Shows,
@@ -107,13 +113,16 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	}
 	virtual, err := virtualnode.New(virtualnode.Config{
 		NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(),
+		HostID: host, Admitted: guard.Admitted(),
 		CPU: o.nodeCPU, Memory: o.nodeMemory, MaxPods: o.nodePods,
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
 		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Observer: lifecycle, Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
-			return []virtualnode.Condition{sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes())}
+			return []virtualnode.Condition{
+				sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
+			}
 		},
 	})
 	if err != nil {
@@ -127,15 +136,18 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return lock.Watch(ctx) })
+	group.Go(func() error { return guard.Run(ctx) })
 	group.Go(func() error { return virtual.Run(ctx) })
-	group.Go(func() error { lifecycle.Run(ctx); return nil })
+	group.Go(func() error {
+		return afterAdmission(ctx, guard, func(ctx context.Context) error { lifecycle.Run(ctx); return nil })
+	})
 	for _, publisher := range publishers {
 		group.Go(func() error {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-virtual.Registered():
-				return publisher.Run(ctx)
+				return afterAdmission(ctx, guard, publisher.Run)
 			}
 		})
 	}

@@ -19,9 +19,9 @@ type round struct {
 // draft is what a write needs. It is kept from one to the next: under a burst their
 // garbage would be several times the daemon's memory each second.
 type draft struct {
-	claims, releasing []json.RawMessage
-	entries           []entry // of the releasing list, to be ordered
-	file              []byte
+	claims, releasing, extra []json.RawMessage
+	entries                  []entry // of the releasing list, to be ordered
+	file                     []byte
 }
 
 // change runs apply under the lock and returns once a write that includes what
@@ -63,8 +63,8 @@ func (t *Table) write() {
 		t.mu.Unlock()
 
 		start := time.Now()
-		d.file = appendTable(d.file[:0], d.claims, d.releasing, t.extra)
-		r.err = replace(t.fs, t.path, d.file)
+		d.file = appendTable(d.file[:0], d.claims, d.releasing, d.extra)
+		r.err = ReplaceFile(t.fs, t.path, d.file)
 		took := time.Since(start)
 
 		t.mu.Lock()

@@ -12,12 +12,13 @@ import (
 )
 
 // tableFields are the top level's names.
-var tableFields = []string{"claims", "releasing"}
+var tableFields = []string{"claims", "releasing", placeField}
 
 // contents is what a table file says.
 type contents struct {
 	claims    map[string]Row
 	releasing []Claim
+	place     recordedPlace
 	extra     map[string]json.RawMessage
 }
 
@@ -69,6 +70,9 @@ func decode(data []byte) (contents, error) {
 			return contents{}, fmt.Errorf("releasing entry %d: %w", i, err)
 		}
 		c.releasing = append(c.releasing, Claim{Key: key, Row: row, State: Releasing})
+	}
+	if c.place, err = decodePlace(top[placeField]); err != nil {
+		return contents{}, err
 	}
 	c.extra = without(top, tableFields)
 	return c, nil

@@ -240,6 +240,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add([]byte("null"))
 	f.Add([]byte(`{"claims":{"a/b":{"id":"x","token":"t","deadline":"9999-12-31T23:59:59-23:00"},"a/c":{"id":"x","token":"u","deadline":7}},"releasing":[{"id":"x","token":"v","key":"a/d"},{"id":"x","token":"w","key":"a/d"}]}`))
+	f.Add([]byte(`{"claims":{},"place":{"cluster":"c","host":7}}`))
 	f.Add([]byte(`{"claims":{"a/b":{"id":"x","token":"t","ID":"y"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fileOf(data)
@@ -256,6 +257,9 @@ func FuzzOpen(f *testing.F) {
 		}
 		if diff := cmp.Diff(credentials(table), credentials(again)); diff != "" {
 			t.Fatalf("a round trip changed the credentials:\n%s", diff)
+		}
+		if table.Place() != again.Place() {
+			t.Fatalf("a round trip changed the place from %+v to %+v", table.Place(), again.Place())
 		}
 		if diff := cmp.Diff(shown(table), shown(again)); diff != "" {
 			t.Fatalf("a round trip changed the claims:\n%s", diff)

@@ -85,10 +85,10 @@ const (
 // errUnsynced says that a write can be read and may not survive a crash.
 var errUnsynced = errors.New("the new file is in place and not durable")
 
-// replace writes data to path so that after a crash the file is either the old
+// ReplaceFile writes data to path, at mode 0600, so that after a crash the file is either the old
 // one or the new one, whole: temporary file, fsync, rename, directory fsync.
 // The temporary file has one fixed name, so failures do not pile files up.
-func replace(fsys FS, path string, data []byte) (err error) {
+func ReplaceFile(fsys FS, path string, data []byte) (err error) {
 	tmp := path + ".tmp"
 	f, err := fsys.Create(tmp)
 	if err != nil {

@@ -9,9 +9,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/klog/v2"
+)
+
+// The suffixes of the files beside a table: what a daemon that is not allowed to
+// use the table has found, and an operator's approval, which ends with its kind.
+const (
+	PlaceFileSuffix    = ".place"
+	ApprovalFileSuffix = ".approval-"
 )
 
 // lockRetry is how often a daemon that waits for the lock tries again.
@@ -65,11 +73,8 @@ func tighten(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("read the state directory: %w", err)
 	}
-	base := filepath.Base(path)
 	for _, e := range entries {
-		switch e.Name() {
-		case base, base + ".tmp", base + ".lock":
-		default:
+		if !slices.Contains(ownFiles(filepath.Base(path)), e.Name()) {
 			klog.FromContext(ctx).Info("the state directory is shared and open to other users; give --state-path a directory of its own", "directory", dir, "mode", info.Mode().String())
 			return nil
 		}
@@ -78,4 +83,14 @@ func tighten(ctx context.Context, path string) error {
 		return fmt.Errorf("take other users' access off the state directory: %w", err)
 	}
 	return nil
+}
+
+// ownFiles are the names of the files that this program keeps in the directory of
+// a table: the table itself, and what a daemon and an operator leave beside it.
+func ownFiles(table string) []string {
+	names := []string{table + ".lock"}
+	for _, suffix := range []string{"", PlaceFileSuffix, ApprovalFileSuffix + "place", ApprovalFileSuffix + "missing-owners"} {
+		names = append(names, table+suffix, table+suffix+".tmp")
+	}
+	return names
 }

@@ -26,6 +26,7 @@ type Table struct {
 	mu        sync.Mutex
 	claims    keyed
 	releasing releasing
+	place     recordedPlace
 	extra     []json.RawMessage // members of the file that this build does not know
 	rev       uint64            // of the newest change
 	landed    uint64            // of the newest change that a write has landed
@@ -90,7 +91,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		}
 	}
 	t := &Table{
-		path: path, fs: fsys, releasing: releasing{},
+		path: path, fs: fsys, releasing: releasing{}, place: c.place,
 		changes: make(chan struct{}, 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
@@ -167,6 +168,10 @@ func (t *Table) Select(wanted func(Claim) bool) []Claim {
 // snapshot gathers what the file should say. The caller holds mu.
 func (t *Table) snapshot(d *draft) {
 	d.claims, d.releasing, d.entries = d.claims[:0], d.releasing[:0], d.entries[:0]
+	d.extra = append(d.extra[:0], t.extra...)
+	if t.place.member != nil {
+		d.extra = append(d.extra, t.place.member)
+	}
 	for _, e := range t.releasing {
 		d.entries = append(d.entries, e)
 	}

@@ -59,6 +59,10 @@ func (m *Metrics) defineRead() {
 		Name: "claims_table_durable",
 		Help: "1 while the file of the claims table has all that memory has, 0 after a write that failed.",
 	})
+	m.accepted = m.read(Family{
+		Name: "claims_table_accepted",
+		Help: "1 if the claims table belongs to this cluster and host, 0 if it belongs elsewhere and nothing is claimed, released or published. Absent until the cluster's identity has been read.",
+	})
 	m.reachable = m.read(Family{
 		Name: "sandboxd_reachable",
 		Help: "1 if sandboxd answered the last health check and took the credential, else 0.",

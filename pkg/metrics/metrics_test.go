@@ -22,6 +22,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
@@ -90,6 +91,7 @@ func everything(t *testing.T) (m *metrics.Metrics, table *claims.Table, disk *fa
 	}
 	n = &node{reach: provider.Reach{Known: true}, audit: provider.Audit{At: time.Unix(1700000000, 5e8), Counts: map[provider.Finding]int{provider.Stray: 2}}}
 	m.WatchTable(table)
+	m.WatchGuard(&guard{place.Accepted})
 	m.WatchProvider(n)
 	m.WatchQueues(n, n)
 	m.Published(metrics.NodeInventory)

@@ -31,14 +31,18 @@ type Authorizer struct {
 	resources resources
 	services  apiServices
 	pods      corev1client.PodsGetter
+	cluster   Cluster
 }
 
 // NewAuthorizer returns an Authorizer that reads owners with the dynamic
 // client, at the resource that mapper knows, and Pods with the typed one. A
 // mapper that can be reset is, at most every five minutes, when an owner
 // answers with a 404 that does not name it: its version may have been retired.
-func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter) *Authorizer {
-	return &Authorizer{owners: owners, resources: resources{mapper: mapper}, services: apiServices{client: owners}, pods: pods}
+// Every verdict that releases is confirmed by cluster.
+func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter, cluster Cluster) *Authorizer {
+	return &Authorizer{
+		owners: owners, resources: resources{mapper: mapper}, services: apiServices{client: owners}, pods: pods, cluster: cluster,
+	}
 }
 
 // Owner judges a controller owner by the architecture's table. It releases
@@ -62,9 +66,9 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 		d = release(Expired, "owner Sandbox has expired")
 	}
 	if d.Release {
-		return confirm(ctx, d)
+		d = confirm(ctx, d)
 	}
-	return d
+	return a.confirm(ctx, d)
 }
 
 var errMalformed = errors.New("the owner reference has a malformed apiVersion or no kind")
@@ -76,7 +80,7 @@ func (a *Authorizer) Pod(ctx context.Context, namespace, name string, uid types.
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	pod, err := a.pods.Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-	return judge("bare Pod", name, uid, pod, err)
+	return a.confirm(ctx, judge("bare Pod", name, uid, pod, err))
 }
 
 // read gets an owner, which is in the Pod's namespace unless its kind is

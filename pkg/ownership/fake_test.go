@@ -26,6 +26,10 @@ import (
 
 // fakes is an Authorizer over fake clients; the dynamic one holds sandboxes.
 func fakes(sandboxes ...*unstructured.Unstructured) (*ownership.Authorizer, *dynamicfake.FakeDynamicClient, *fake.Clientset) {
+	return fakesIn(&cluster{}, sandboxes...)
+}
+
+func fakesIn(c ownership.Cluster, sandboxes ...*unstructured.Unstructured) (*ownership.Authorizer, *dynamicfake.FakeDynamicClient, *fake.Clientset) {
 	gvr := schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}
 	owners := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	for _, o := range sandboxes {
@@ -38,7 +42,7 @@ func fakes(sandboxes ...*unstructured.Unstructured) (*ownership.Authorizer, *dyn
 	mapper.AddSpecific(
 		gvr.GroupVersion().WithKind("Sandbox"), gvr, gvr.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
 	pods := fake.NewClientset()
-	return ownership.NewAuthorizer(owners, mapper, pods.CoreV1()), owners, pods
+	return ownership.NewAuthorizer(owners, mapper, pods.CoreV1(), c), owners, pods
 }
 
 // apiServices is the resource of APIServices.

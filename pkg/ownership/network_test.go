@@ -31,7 +31,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 // authorizerOver is an Authorizer whose clients use a transport.
 func authorizerOver(transport roundTrip, mapper meta.RESTMapper) *ownership.Authorizer {
 	cfg := &rest.Config{Host: "http://api", QPS: -1, Transport: transport}
-	return ownership.NewAuthorizer(dynamic.NewForConfigOrDie(cfg), mapper, corev1client.NewForConfigOrDie(cfg))
+	return ownership.NewAuthorizer(dynamic.NewForConfigOrDie(cfg), mapper, corev1client.NewForConfigOrDie(cfg), &cluster{})
 }
 
 func sandboxMapper() meta.RESTMapper {

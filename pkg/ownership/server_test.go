@@ -227,7 +227,7 @@ func authorizerFor(t *testing.T, cfg *rest.Config) *ownership.Authorizer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ownership.NewAuthorizer(owners, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d)), pods)
+	return ownership.NewAuthorizer(owners, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(d)), pods, &cluster{})
 }
 
 // verdict is what a case wants of a Decision.

@@ -34,6 +34,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 		"--sandboxd-advertise-addr": {alone: absent, values: `sandboxd: {advertiseAddr: "$(VK_NODE_IP):7777"}`, want: "$(VK_NODE_IP):7777"},
 		"--sandboxd-token-file":     {alone: absent, values: `sandboxd: {tokenFile: /host/token}`, want: "/host/token"},
 		"--state-path":              {alone: "/var/lib/vk-sandbox/claims.json", values: `state: {path: /srv/vk/table.json}`, want: "/srv/vk/table.json"},
+		"--machine-id-file":         {alone: "/etc/vk-sandbox/machine-id", values: `host: {machineIDFile: ""}`, want: ""},
 		"--orphan-scan-interval":    {alone: "60s", values: `orphanScanInterval: 0`, want: "0"},
 		"--claim-status-interval":   {alone: "10s", values: `claimStatus: {interval: 0}`, want: "0"},
 		"--publish-inventory":       {alone: "false", values: `inventory: {publish: true}`, want: "true"},

@@ -16,7 +16,7 @@ import (
 func TestPodIsWhatTheHostNeeds(t *testing.T) {
 	rendered := render(t, install{})
 	spec, c := podSpec(t, rendered), container(t, rendered)
-	directoryOrCreate := corev1.HostPathDirectoryOrCreate
+	directoryOrCreate, file := corev1.HostPathDirectoryOrCreate, corev1.HostPathFile
 	check(t, "hostNetwork", true, spec.HostNetwork)
 	check(t, "dnsPolicy", corev1.DNSClusterFirstWithHostNet, spec.DNSPolicy)
 	check(t, "priorityClassName", "system-node-critical", spec.PriorityClassName)
@@ -25,8 +25,12 @@ func TestPodIsWhatTheHostNeeds(t *testing.T) {
 	check(t, "default container", "vk-sandbox", daemonSet(t, rendered).Spec.Template.Annotations["kubectl.kubernetes.io/default-container"])
 	check(t, "volumes", []corev1.Volume{{Name: "state", VolumeSource: corev1.VolumeSource{
 		HostPath: &corev1.HostPathVolumeSource{Path: "/var/lib/vk-sandbox", Type: &directoryOrCreate},
+	}}, {Name: "machine-id", VolumeSource: corev1.VolumeSource{
+		HostPath: &corev1.HostPathVolumeSource{Path: "/etc/machine-id", Type: &file},
 	}}}, spec.Volumes)
-	check(t, "volume mounts", []corev1.VolumeMount{{Name: "state", MountPath: "/var/lib/vk-sandbox"}}, c.VolumeMounts)
+	check(t, "volume mounts", []corev1.VolumeMount{
+		{Name: "state", MountPath: "/var/lib/vk-sandbox"}, {Name: "machine-id", MountPath: "/etc/vk-sandbox/machine-id", ReadOnly: true},
+	}, c.VolumeMounts)
 	check(t, "ports", []corev1.ContainerPort{{
 		Name: "kubelet-api", ContainerPort: 10260, HostPort: 10260, Protocol: corev1.ProtocolTCP,
 	}, {
@@ -46,6 +50,16 @@ func TestStateDirectoryFollowsThePath(t *testing.T) {
 	rendered := render(t, install{values: `state: {path: /srv/a/b/table.json}`})
 	check(t, "hostPath", "/srv/a/b", podSpec(t, rendered).Volumes[0].HostPath.Path)
 	check(t, "mountPath", "/srv/a/b", container(t, rendered).VolumeMounts[0].MountPath)
+}
+
+// The host's identity is mounted from where the hosts have it, or not at all.
+func TestMachineID(t *testing.T) {
+	rendered := render(t, install{values: `host: {machineIDFile: /srv/host-id}`})
+	check(t, "hostPath", "/srv/host-id", podSpec(t, rendered).Volumes[1].HostPath.Path)
+	check(t, "mountPath", "/etc/vk-sandbox/machine-id", container(t, rendered).VolumeMounts[1].MountPath)
+	rendered = render(t, install{values: `host: {machineIDFile: ""}`})
+	check(t, "volumes without it", 1, len(podSpec(t, rendered).Volumes))
+	check(t, "volume mounts without it", 1, len(container(t, rendered).VolumeMounts))
 }
 
 // The baseline that hostNetwork, hostPath and root leave possible.

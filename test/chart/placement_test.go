@@ -98,7 +98,9 @@ image: {pullPolicy: Never}
 	for _, mount := range c.VolumeMounts {
 		mounts[mount.Name] = mount.MountPath
 	}
-	check(t, "mounts", map[string]string{"state": "/var/lib/vk-sandbox", "host-token": "/host", "tls": "/etc/vk-sandbox/tls"}, mounts)
+	check(t, "mounts", map[string]string{
+		"state": "/var/lib/vk-sandbox", "machine-id": "/etc/vk-sandbox/machine-id", "host-token": "/host", "tls": "/etc/vk-sandbox/tls",
+	}, mounts)
 	check(t, "--tls-cert", "/etc/vk-sandbox/tls/tls.crt", argument(t, c, "--tls-cert", ""))
 	check(t, "--tls-key", "/etc/vk-sandbox/tls/tls.key", argument(t, c, "--tls-key", ""))
 }

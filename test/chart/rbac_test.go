@@ -31,6 +31,8 @@ var reasons = map[right]string{
 	{"", "", "nodes", "patch"}:        "the taint is put back when someone has removed it",
 	{"", "", "nodes/status", "patch"}: "heartbeat, conditions, capacity, labels",
 
+	{"", "", "namespaces kube-system", "get"}: "the cluster's identity, which the claims table has to belong to",
+
 	{"", "", "events", "create"}: "events about Pods and the node",
 	{"", "", "events", "patch"}:  "a repeated event is counted up",
 

@@ -53,6 +53,9 @@ func Play(t *testing.T, seed uint64, steps []Step) (o Outcome) {
 // restart starts the daemon when it is not running. On a disk that fails it
 // refuses, and is started again after a later step.
 func (w *World) restart() {
+	if w.daemon != nil && w.daemon.exited.Load() {
+		w.Stop()
+	}
 	if w.daemon == nil {
 		if err := w.Start(); err != nil {
 			fmt.Fprintln(w.Log, "the daemon did not start:", err)

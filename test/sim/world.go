@@ -26,6 +26,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -73,6 +74,7 @@ type daemon struct {
 	table    *claims.Table
 	metrics  *metrics.Metrics // nil unless measured
 	dead     atomic.Bool
+	exited   atomic.Bool // it ended by itself
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 }
@@ -127,12 +129,10 @@ func (w *World) Start() error {
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
 	d.kubelet = newKubelet(ctx, w.address)
 	w.model.pods.started()
-	// integrator: put place.Guard here, as the program does: it reads the cluster's
-	// identity through kube (GET /api/v1/namespaces/kube-system, see
-	// API.ClusterUID) and keeps the daemon closed while the table belongs to another.
+	guard := place.New(place.Config{Table: table, Cluster: place.NewCluster(kube.CoreV1()), FS: w.FS, StatePath: tablePath})
 	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
-		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1()),
+		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1(), guard),
 		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
 		PodsListed: d.kubelet.listed, MissingOwnersHold: missingOwnersHold, ReleaseByID: client.ReleaseByID,
@@ -152,8 +152,22 @@ func (w *World) Start() error {
 	}
 	w.daemon = d
 	d.kubelet.observe, d.kubelet.cached = w.model.published, w.model.pods.cached
-	d.kubelet.start(d.provider)
-	d.done.Go(func() { d.provider.Run(ctx) })
+	d.done.Go(func() {
+		if err := guard.Run(ctx); err != nil {
+			// Another cluster answers: the program ends, and is started again.
+			d.dead.Store(true)
+			d.exited.Store(true)
+			d.cancel()
+		}
+	})
+	d.done.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-guard.Admitted():
+			d.kubelet.start(d.provider)
+			d.provider.Run(ctx)
+		}
+	})
 	return nil
 }
 

@@ -28,6 +28,7 @@ SPDX-License-Identifier: Apache-2.0
 - --sandboxd-token-file=/etc/vk-sandbox/sandboxd/token
 {{- end }}
 - --state-path={{ .Values.state.path }}
+- --machine-id-file={{ if .Values.host.machineIDFile }}/etc/vk-sandbox/machine-id{{ end }}
 - --orphan-scan-interval={{ .Values.orphanScanInterval }}
 - --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}

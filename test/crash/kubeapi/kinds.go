@@ -26,12 +26,15 @@ const (
 	Pods      = "pods"
 	Sandboxes = "sandboxes"
 	nodes     = "nodes"
+	// Namespaces has kube-system alone, which identifies the cluster.
+	Namespaces = "namespaces"
 )
 
 func kinds() []kind {
 	return []kind{
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Pod"), resource: Pods, namespaced: true, fields: corev1.Pod{}},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Node"), resource: nodes, fields: corev1.Node{}},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), resource: Namespaces},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), resource: "events", namespaced: true, fields: corev1.Event{}, forgotten: true},
 		{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), resource: "leases", namespaced: true, fields: coordinationv1.Lease{}},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "agents.x-k8s.io", Version: "v1beta1", Kind: "Sandbox"}, resource: Sandboxes, namespaced: true},

@@ -69,7 +69,7 @@ func parse(r *http.Request, body []byte) (*request, bool) {
 		return nil, false
 	}
 	req := &request{Request: r, body: body}
-	if len(parts) > 2 && parts[0] == "namespaces" {
+	if len(parts) > 2 && parts[0] == Namespaces {
 		req.namespace, parts = parts[1], parts[2:]
 	}
 	for i, into := range []*string{nil, &req.name, &req.subresource} {

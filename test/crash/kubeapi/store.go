@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,7 +55,8 @@ type change struct {
 	object   Object
 }
 
-// New returns a server without objects.
+// New returns a server whose only object is the namespace kube-system, which every
+// cluster has.
 func New(c Config) *Server {
 	if c.Observe == nil {
 		c.Observe = func(string, Object, Object) {}
@@ -65,7 +67,13 @@ func New(c Config) *Server {
 	if c.Registered == nil {
 		c.Registered = func() {}
 	}
-	return &Server{config: c, objects: map[string]map[string]Object{}, moved: make(chan struct{})}
+	s := &Server{config: c, objects: map[string]map[string]Object{}, moved: make(chan struct{})}
+	system := &unstructured.Unstructured{}
+	system.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	system.SetName(metav1.NamespaceSystem)
+	system.SetUID(uuid.NewUUID())
+	s.objects[Namespaces] = map[string]Object{key(system): system}
+	return s
 }
 
 // key is namespace/name; the namespace is empty for a cluster's own object.

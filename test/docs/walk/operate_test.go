@@ -85,6 +85,7 @@ func (r *reader) diagnose() {
 	r.on(r.podHost())
 	r.unchanged(false, func() {
 		r.play(operations, "Read NodeClaimStatus")
+		r.play(operations, "A table from another cluster or host")
 		for _, file := range r.runbooks() {
 			r.playPage(file)
 		}

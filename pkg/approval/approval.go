@@ -1,0 +1,103 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package approval carries an operator's decision to a running daemon, in a file
+// beside the claims table. Whoever can write there can read the release tokens in
+// the table, so an approval needs no credential of its own.
+//
+// There is one file for each kind, so that two approvals do not replace each
+// other. It is written whole or not at all, at mode 0600.
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+// Kind is what an operator approves.
+type Kind string
+
+// The kinds. A new one has to be named in claims.Lock, which knows the files of
+// the state directory.
+const (
+	// Place: the table may be used at another place than the recorded one.
+	Place Kind = "place"
+	// MissingOwners: claims whose owners vanished unseen, and which are held for
+	// that, may be judged by what is read of their owners.
+	MissingOwners Kind = "missing-owners"
+)
+
+// Approval is one decision.
+type Approval struct {
+	// At is when the operator decided. Nothing later is covered by it.
+	At time.Time `json:"at"`
+	// Recorded and Present are what the operator was shown, for the kind Place: the
+	// place in the table, and the one where the daemon runs. The approval holds for
+	// that pair alone.
+	Recorded claims.Place `json:"recorded,omitzero"`
+	Present  claims.Place `json:"present,omitzero"`
+}
+
+// Path is the file of a kind beside the table at statePath.
+func Path(statePath string, kind Kind) string {
+	return statePath + claims.ApprovalFileSuffix + string(kind)
+}
+
+// Write leaves an approval for the daemon, in place of an earlier one of its kind.
+func Write(fsys claims.FS, statePath string, kind Kind, a Approval) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode the approval: %w", err)
+	}
+	if err := claims.ReplaceFile(fsys, Path(statePath, kind), data); err != nil {
+		return fmt.Errorf("write the approval; run this as the user of the daemon, who owns the state directory: %w", err)
+	}
+	return nil
+}
+
+// Read returns the approval of a kind, and whether there is one. It leaves the file
+// alone: a caller that has to act durably first calls [Remove] after that. An
+// approval that cannot be read, or has no time, is an error and approves nothing.
+func Read(fsys claims.FS, statePath string, kind Kind) (Approval, bool, error) {
+	path := Path(statePath, kind)
+	data, err := fsys.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Approval{}, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return Approval{}, false, fmt.Errorf("read the approval; give it again as the user of the daemon: %w", err)
+	case err != nil:
+		return Approval{}, false, fmt.Errorf("read the approval: %w", err)
+	}
+	var a Approval
+	if err := json.Unmarshal(data, &a); err != nil || a.At.IsZero() {
+		return Approval{}, false, fmt.Errorf("the approval in %s is damaged; give it again with vk-sandbox approve %s", path, kind)
+	}
+	return a, true, nil
+}
+
+// Remove ends the approval of a kind; there may be none.
+func Remove(fsys claims.FS, statePath string, kind Kind) error {
+	if err := fsys.Remove(Path(statePath, kind)); err != nil {
+		return fmt.Errorf("remove the approval: %w", err)
+	}
+	return nil
+}
+
+// Take is Read, and Remove of what it found. An approval whose file cannot be
+// removed is not given out: it would be given out again and again.
+func Take(fsys claims.FS, statePath string, kind Kind) (Approval, bool, error) {
+	a, found, err := Read(fsys, statePath, kind)
+	if err != nil || !found {
+		return Approval{}, false, err
+	}
+	if err := Remove(fsys, statePath, kind); err != nil {
+		return Approval{}, false, err
+	}
+	return a, true, nil
+}

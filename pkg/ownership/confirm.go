@@ -1,0 +1,36 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/place"
+)
+
+// Cluster confirms whose answers are being read.
+type Cluster interface {
+	// Verify returns nil only if a read that started after the call has found the
+	// cluster that the claims belong to. An error that is [place.ErrOtherCluster]
+	// says that another one answered.
+	Verify(ctx context.Context) error
+}
+
+// confirm lets a verdict that releases stand only while the cluster that the claims
+// belong to answers. In another cluster every owner is gone, and that is said in the
+// same words.
+func (a *Authorizer) confirm(ctx context.Context, d Decision) Decision {
+	if !d.Release {
+		return d
+	}
+	switch err := a.cluster.Verify(ctx); {
+	case err == nil:
+		return d
+	case errors.Is(err, place.ErrOtherCluster):
+		return unknown(Unverifiable, "the answer came from another cluster", err)
+	default:
+		return unknown(Unverifiable, "the API server's identity could not be confirmed", err)
+	}
+}

@@ -1,0 +1,150 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package place
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+const (
+	// retryEvery is the pause between two attempts to read the cluster's identity: a
+	// daemon has to serve within seconds of the API server's return.
+	retryEvery = time.Second
+	// approvalEvery is the pause between two looks at a mismatch and its approval.
+	approvalEvery = 5 * time.Second
+	// recheckEvery is the pause between two reads once the table is accepted. Verify
+	// reads for each verdict that would release, so these find only an idle daemon.
+	recheckEvery = time.Minute
+	// readTimeout bounds one read.
+	readTimeout = 10 * time.Second
+)
+
+// Table is the claims table as the guard uses it.
+type Table interface {
+	Place() claims.Place
+	SetPlace(claims.Place) error
+}
+
+// Config is what a [Guard] is made from. All fields but Host are required.
+type Config struct {
+	Table   Table
+	Cluster Cluster
+	// Host is this host's id; empty where it is not known or not checked.
+	Host string
+	// FS and StatePath are the table's: the approval and the report lie beside it.
+	FS        claims.FS
+	StatePath string
+}
+
+// Guard compares the table's place with the present one. It is safe for concurrent
+// use.
+type Guard struct {
+	config   Config
+	admitted chan struct{}
+	reads    sharedReads
+	// switched receives the UID of another cluster that a verification has seen.
+	switched chan types.UID
+
+	mu     sync.Mutex
+	status Status
+}
+
+// New returns a guard that has not looked yet; see [Guard.Run].
+func New(c Config) *Guard {
+	g := &Guard{
+		config: c, admitted: make(chan struct{}), switched: make(chan types.UID, 1),
+		status: Status{State: Unknown, Recorded: c.Table.Place(), Present: claims.Place{Host: c.Host}},
+	}
+	g.reads.read = g.read
+	return g
+}
+
+// Admitted is closed once the table is accepted, and never before its place is on
+// disk.
+func (g *Guard) Admitted() <-chan struct{} { return g.admitted }
+
+// Status returns what the guard found last. It does not block.
+func (g *Guard) Status() Status {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.status
+}
+
+func (g *Guard) setStatus(s Status) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.status = s
+}
+
+// Run admits the daemon as soon as the table is accepted, and then watches that the
+// API server stays that of the same cluster. It returns nil when ctx ends, and an
+// error that is [ErrOtherCluster] when another cluster answers: the process has to
+// end then, because what it knows of Pods and owners is mixed up. It may be called
+// once.
+func (g *Guard) Run(ctx context.Context) error {
+	entry := entry{guard: g, said: map[string]bool{}}
+	for !entry.try(ctx) {
+		if !sleep(ctx, entry.pause()) {
+			return nil
+		}
+	}
+	close(g.admitted)
+	return g.watch(ctx)
+}
+
+// watch returns when another cluster answers, or ctx ends.
+func (g *Guard) watch(ctx context.Context) error {
+	ticker := time.NewTicker(recheckEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case uid := <-g.switched:
+			return g.leave(uid)
+		case <-ticker.C:
+			uid, err := g.read(ctx)
+			switch {
+			case err != nil:
+				klog.FromContext(ctx).V(4).Info("The cluster's identity could not be read", "err", err)
+			case uid != g.config.Table.Place().Cluster:
+				return g.leave(uid)
+			}
+		}
+	}
+}
+
+// leave records that cluster uid answers in place of the table's.
+func (g *Guard) leave(uid types.UID) error {
+	s := Status{State: OtherCluster, Recorded: g.config.Table.Place(), Present: claims.Place{Cluster: uid, Host: g.config.Host}}
+	g.setStatus(s)
+	return fmt.Errorf("%w: check KUBECONFIG and the address of the API server; %v", ErrOtherCluster, s)
+}
+
+// read is one read of the cluster's identity.
+func (g *Guard) read(ctx context.Context) (types.UID, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return g.config.Cluster.UID(ctx)
+}
+
+// sleep reports whether the time passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,49 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package place
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+// ReadReport returns what a daemon that does not accept the table at statePath has
+// found, and whether there is such a report. A daemon keeps it while it waits for an
+// approval; one that was stopped meanwhile leaves it. A report about another place
+// than the table has recorded now is out of date, and counts as none.
+func ReadReport(fsys claims.FS, statePath string, recorded claims.Place) (Status, bool, error) {
+	data, err := fsys.ReadFile(statePath + claims.PlaceFileSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Status{}, false, nil
+	}
+	if err != nil {
+		return Status{}, false, fmt.Errorf("read what the daemon found: %w", err)
+	}
+	var s Status
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Status{}, false, fmt.Errorf("what the daemon found is damaged; restart the daemon, which writes %s%s again", statePath, claims.PlaceFileSuffix)
+	}
+	return s, s.Mismatch() && s.Recorded == recorded, nil
+}
+
+// writeReport is for [ReadReport]: the commands on the host then need neither the
+// cluster nor the daemon's settings to say what is wrong.
+func (g *Guard) writeReport(s Status) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode the report: %w", err)
+	}
+	return claims.ReplaceFile(g.config.FS, g.config.StatePath+claims.PlaceFileSuffix, data)
+}
+
+func (g *Guard) removeReport() error {
+	if err := g.config.FS.Remove(g.config.StatePath + claims.PlaceFileSuffix); err != nil {
+		return fmt.Errorf("remove the report beside the claims table: %w", err)
+	}
+	return nil
+}

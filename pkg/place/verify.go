@@ -1,0 +1,101 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ErrOtherCluster says that another cluster than the table's answers.
+var ErrOtherCluster = errors.New("the API server belongs to another cluster than the claims table")
+
+// errNotAdmitted says that nothing can be verified yet.
+var errNotAdmitted = errors.New("the claims table has not been accepted here")
+
+// Verify confirms that the table's cluster is the one that answers: it returns nil
+// only if a read that started after the call shows the recorded identity. What was
+// read before the call can then be believed to come from that cluster. An error that
+// is [ErrOtherCluster] says that another one answered; with any other error nothing
+// is known.
+//
+// Callers that wait at the same time share a read, so that a thousand of them cost
+// two or three.
+func (g *Guard) Verify(ctx context.Context) error {
+	select {
+	case <-g.admitted:
+	default:
+		return errNotAdmitted
+	}
+	uid, err := g.reads.get(ctx)
+	if err != nil {
+		return err
+	}
+	if recorded := g.config.Table.Place().Cluster; uid != recorded {
+		select {
+		case g.switched <- uid:
+		default: // the watch has been told
+		}
+		return fmt.Errorf("%w: cluster %s answered in place of %s", ErrOtherCluster, uid, recorded)
+	}
+	return nil
+}
+
+// sharedReads lets callers share reads in the way of a group commit: whoever asks
+// while one is under way waits for the next, which starts after it asked.
+type sharedReads struct {
+	read func(context.Context) (types.UID, error)
+
+	mu        sync.Mutex
+	gathering *sharedRead // the next read's callers; nil when nobody waits
+	reading   bool
+}
+
+// sharedRead is one read and those who wait for it.
+type sharedRead struct {
+	done chan struct{}
+	uid  types.UID
+	err  error
+}
+
+// get returns the result of a read that starts after the call.
+func (s *sharedReads) get(ctx context.Context) (types.UID, error) {
+	s.mu.Lock()
+	if s.gathering == nil {
+		s.gathering = &sharedRead{done: make(chan struct{})}
+	}
+	r := s.gathering
+	if !s.reading {
+		s.reading = true
+		// The read belongs to all who wait, so no caller's end ends it.
+		go s.serve(context.WithoutCancel(ctx))
+	}
+	s.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.uid, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// serve reads until nobody waits.
+func (s *sharedReads) serve(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		r := s.gathering
+		s.gathering = nil
+		s.reading = r != nil
+		s.mu.Unlock()
+		if r == nil {
+			return
+		}
+		r.uid, r.err = s.read(ctx)
+		close(r.done)
+	}
+}
