@@ -156,7 +156,13 @@ func (p *Provider) endDeleted(pod *corev1.Pod, t tracked, c *claims.Claim) {
 		p.pods.track(pod)
 		p.pods.end(key, e)
 	}
-	if len(pod.Finalizers) > 0 {
+	ended, ok := p.pods.get(key)
+	if !ok || len(pod.Finalizers) == 0 {
+		return
+	}
+	// What the API shows already is not published again: its answer would bring
+	// this Pod here again.
+	if status, claimID := p.status(ended); !published(pod, status, claimID) {
 		p.touch(key)
 	}
 }

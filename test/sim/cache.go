@@ -158,6 +158,7 @@ func (k *kubelet) removed(pod *corev1.Pod, seen bool) {
 // replace is a relist: a Pod that took another's name looks like an update of it.
 func (k *kubelet) replace(list map[string]*corev1.Pod) {
 	k.lists.Add(1)
+	k.wrote.forget()
 	for key, pod := range list {
 		if old, ok, _ := k.cache.GetByKey(key); ok {
 			k.updated(old.(*corev1.Pod), pod)

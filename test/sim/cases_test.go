@@ -41,6 +41,7 @@ func (w *World) mustStart() {
 	if err := w.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	synctest.Wait() // until the table is accepted
 }
 
 // run makes a Sandbox with a Pod and waits until it runs.

@@ -4,8 +4,10 @@
 package sim
 
 import (
+	"bytes"
 	"net/http"
 	"sync"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,10 +41,20 @@ func (a *address) RoundTrip(req *http.Request) (*http.Response, error) {
 	return a.current().RoundTrip(req)
 }
 
+// placed reports whether the table says which cluster it belongs to. One that does not
+// takes the first that it meets for its own.
+func (w *World) placed() bool {
+	synctest.Wait()
+	return bytes.Contains(w.FS.Durable(tablePath), []byte(`"place"`))
+}
+
 // StartElsewhere stops the daemon and runs it for a while against another
 // cluster, which has none of its owners; with crowded it has Pods of the same
 // names. The daemon is left stopped, and its own cluster is back.
 func (w *World) StartElsewhere(span time.Duration, crowded bool) {
+	if !w.placed() {
+		return
+	}
 	w.Stop()
 	other := NewAPI(otherCluster, w.leak.look)
 	for i := range uint32(5) {
@@ -63,7 +75,7 @@ func (w *World) StartElsewhere(span time.Duration, crowded bool) {
 // AnswerFromElsewhere lets another cluster, an empty one, answer the running
 // daemon for a while. Its watches end, so it lists again each time.
 func (w *World) AnswerFromElsewhere(span time.Duration) {
-	if w.daemon == nil {
+	if w.daemon == nil || !w.placed() {
 		return
 	}
 	k := w.daemon.kubelet

@@ -40,6 +40,7 @@ type kubelet struct {
 	lag      time.Duration
 	lose     int // deletions to lose as tombstones
 	lists    atomic.Uint64
+	wrote    terminalWrites
 	pending  []change
 	dirty    map[string]*queued
 	lastUsed map[string]*corev1.Pod
@@ -68,8 +69,10 @@ func newKubelet(ctx context.Context, at *address) *kubelet {
 	return k
 }
 
-// lister returns copies, as the daemon's cache does.
-func (k *kubelet) lister() corev1listers.PodLister { return corev1listers.NewPodLister(k.cache) }
+// lister reads the cache as the daemon does.
+func (k *kubelet) lister() corev1listers.PodLister {
+	return newestLister{corev1listers.NewPodLister(k.cache), &k.wrote}
+}
 
 // start fills the cache from a whole list, calls DeletePod for the Pods that
 // the provider has and the list lacks, and begins to work.
@@ -221,7 +224,9 @@ func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
 		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 			failed.Status.Phase = corev1.PodFailed
 		}
-		k.at.current().PatchStatus(failed)
+		if k.at.current().PatchStatus(failed) {
+			k.wrote.note(failed)
+		}
 	}
 	return err
 }

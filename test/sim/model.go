@@ -84,9 +84,8 @@ func (m *model) published(pod *corev1.Pod) {
 	switch pod.Status.Phase {
 	case corev1.PodFailed:
 		switch {
-		case !lives || (stored != nil && stored.UID == pod.UID && lingers(stored)):
-			// The Pod that lingers is over, and its sandbox may be kept for the
-			// next one.
+		case !lives || pod.Status.Reason == podcontract.ReasonDeleted && (stored == nil || stored.UID != pod.UID || stored.DeletionTimestamp != nil):
+			// A deleted Pod is over, and its sandbox may be kept for the next one.
 		case m.mayBeMisled(id, time.Now()):
 			m.misled[id] = true
 		default:

@@ -38,10 +38,10 @@ func (m *model) settled() []string {
 			out = append(out, fmt.Sprintf("liveness: %s is %s (%s: %s), its sandbox lives: %v", key, pod.Status.Phase, pod.Status.Reason, pod.Status.Message, lives))
 		}
 	}
-	return append(append(out, m.rowsSettled()...), m.unwantedSettled(alive)...)
+	return append(append(out, m.rowsSettled(alive)...), m.unwantedSettled(alive)...)
 }
 
-func (m *model) rowsSettled() (out []string) {
+func (m *model) rowsSettled(alive map[string]sandboxdsim.VM) (out []string) {
 	for _, c := range m.w.Table().Releasing() {
 		if !m.unanswerable(c.Key, c.ID) {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is not released", c.ID, c.Key))
@@ -50,7 +50,10 @@ func (m *model) rowsSettled() (out []string) {
 	for _, c := range m.w.Table().List() {
 		pod := m.w.API.Pod(c.Key)
 		over := pod != nil && pod.UID == c.PodUID && pod.Status.Phase == corev1.PodFailed
-		waits := c.State == claims.Quarantined || c.State == claims.Tentative
+		_, lives := alive[c.ID]
+		// A credential outlives its sandbox until the lease is over, because an index
+		// can be wrong, and a claim that nobody asks for has nothing to wait for.
+		waits := c.State == claims.Quarantined && (lives || pod != nil) || c.State == claims.Tentative
 		if waits && !over && !m.unanswerable(c.Key, c.ID) {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is still %s", c.ID, c.Key, c.State))
 		}

@@ -41,6 +41,7 @@ func (k *kubelet) flushStatuses() {
 		if !k.at.current().PatchStatus(pod) {
 			continue
 		}
+		k.wrote.note(pod)
 		k.mu.Lock()
 		if k.statuses[key] == pod {
 			delete(k.statuses, key)
