@@ -42,7 +42,8 @@ func (p *Provider) finishDelete(ctx context.Context, pod *corev1.Pod) error {
 	if err := p.decideClaim(ctx, newest, seen, t); err != nil {
 		return err
 	}
-	if t.end == nil || !t.end.deleted {
+	if !t.removed {
+		p.pods.remove(key)
 		p.removeFromAPI(ctx, newest)
 	}
 	return nil

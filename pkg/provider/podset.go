@@ -19,6 +19,8 @@ type tracked struct {
 	pod *corev1.Pod
 	// gone is set once the Pod has left the API.
 	gone *departure
+	// removed is true once the removal of the deleted Pod was asked for.
+	removed bool
 	// end is set once the Pod has ended; its status stays terminal from then on.
 	end *ending
 	// told is true once virtual-kubelet has been handed a status of the Pod.
@@ -81,6 +83,7 @@ func (s *podSet) track(pod *corev1.Pod) {
 	if !t.ended(pod) {
 		t.end = nil
 	}
+	t.removed = t.removed && pod.DeletionTimestamp != nil
 	t.pod, t.gone, t.waiting = pod, nil, ""
 	s.pods[podcontract.Key(pod)] = t
 }
@@ -114,6 +117,10 @@ func (s *podSet) depart(pod *corev1.Pod, seen bool) {
 			t.gone = &departure{final: pod, seen: seen || pod.DeletionTimestamp != nil || t.pod.DeletionTimestamp != nil}
 		}
 	})
+}
+
+func (s *podSet) remove(key string) {
+	s.update(key, func(t *tracked) { t.removed = true })
 }
 
 func (s *podSet) end(key string, e ending) {
