@@ -113,6 +113,9 @@ func (p *Provider) serveHeld(ctx context.Context, pod *corev1.Pod, c claims.Clai
 // while nobody used it. What is gone is replaced, and the release queue keeps its
 // credential until that is certain.
 func (p *Provider) serveKept(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
+	if id := podcontract.PublishedClaim(pod); id != "" && id != c.ID {
+		return p.serveLost(ctx, pod, id) // it ran on another one, as before the restore of a backup
+	}
 	_, err := p.sandboxd.Get(ctx, c.ID)
 	gone := false
 	if sandboxd.ClassOf(err) == sandboxd.NotFound {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // answers stands between the daemon and sandboxd: it shows the model each claim
@@ -45,6 +46,7 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 	if err := json.Unmarshal(sent, &asked); err != nil {
 		return nil, err
 	}
+	since := time.Now()
 	a.model.askedFor("a claim")
 	a.model.claiming(asked.ClaimRef)
 	resp, err := a.next.RoundTrip(req)
@@ -60,7 +62,7 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 	if err == nil && json.Unmarshal(body, &claim) == nil && claim.ID != "" && claim.Token != "" {
 		a.leak.handedOut(claim.ID, claim.Token)
 		if host, _, err := net.SplitHostPort(claim.OwnerAddr); err != nil || !isAddress(host) {
-			a.model.oddlyAddressed(claim.ID, asked.ClaimRef)
+			a.model.oddlyAddressed(claim.ID, asked.ClaimRef, since)
 		}
 	}
 	return resp, err

@@ -80,6 +80,9 @@ func (w *World) heal() {
 		w.addFault(f)
 	}
 	w.kubelet(func(k *kubelet) { k.hold(false); k.slow(0); k.loseDeletions(0) })
+	if w.daemon != nil && w.daemon.exited.Load() {
+		w.Stop()
+	}
 	if w.daemon == nil {
 		if err := w.Start(); err != nil {
 			w.t.Errorf("the daemon does not start on a healthy machine: %v", err)

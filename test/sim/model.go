@@ -147,11 +147,12 @@ func (m *model) claiming(key string) {
 	}
 }
 
-// oddlyAddressed takes note of a claim whose answer has no usable address.
-func (m *model) oddlyAddressed(id, key string) {
+// oddlyAddressed takes note of a claim, asked for since then, whose answer has no
+// usable address.
+func (m *model) oddlyAddressed(id, key string, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.odd[id] = oddClaim{key, time.Now()}
+	m.odd[id] = oddClaim{key, since}
 }
 
 // durable reports whether a crash of the machine would leave the claim to the

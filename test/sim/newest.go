@@ -55,12 +55,15 @@ func (w *terminalWrites) has(uid types.UID) bool {
 }
 
 func (w *terminalWrites) note(pod *corev1.Pod) {
+	if !terminal(pod) {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pods == nil {
 		w.pods = map[types.UID]bool{}
 	}
-	w.pods[pod.UID] = terminal(pod)
+	w.pods[pod.UID] = true
 }
 
 // forget is for a list, which is newer than every write.

@@ -53,7 +53,8 @@ func (m *model) rowsSettled(alive map[string]sandboxdsim.VM) (out []string) {
 		_, lives := alive[c.ID]
 		// A credential outlives its sandbox until the lease is over, because an index
 		// can be wrong, and a claim that nobody asks for has nothing to wait for.
-		waits := c.State == claims.Quarantined && (lives || pod != nil) || c.State == claims.Tentative
+		wanted := pod != nil && (pod.UID == c.PodUID || !terminal(pod))
+		waits := c.State == claims.Quarantined && (lives || wanted) || c.State == claims.Tentative
 		if waits && !over && !m.unanswerable(c.Key, c.ID) {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is still %s", c.ID, c.Key, c.State))
 		}
