@@ -145,10 +145,12 @@ func TestSharedSandbox(t *testing.T) {
 	// The key's next sandbox has the same id again.
 	add("default/a", "tok3")
 	check("three tokens", []string{"default/a tok3", b, c, a}, []bool{true, true, false, true})
-	for _, key := range []string{"default/a", "default/b"} {
-		if err := table.Withdraw(key, "sb_1"); err != nil {
-			t.Fatal(err)
-		}
+	if err := table.Withdraw("default/b", "sb_1"); err != nil {
+		t.Fatal(err)
+	}
+	check("one Pod, under the key of a release", []string{"default/a tok3", c, a, b}, []bool{false, false, true, true})
+	if err := table.Withdraw("default/a", "sb_1"); err != nil {
+		t.Fatal(err)
 	}
 	check("no Pod", []string{c, a, "default/a tok3", b}, []bool{false, false, false, false})
 	if err := table.ForgetReleasing("sb_1"); err != nil {
