@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -17,10 +18,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// lock takes the lock of a table, and gives it back with the test.
+// lock takes the lock of a table, which must be free, and gives it back with the
+// test.
 func lock(t *testing.T, file string) *claims.WriterLock {
 	t.Helper()
-	l, err := claims.Lock(t.Context(), file)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // it is not waited for
+	l, err := claims.Lock(ctx, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +104,13 @@ func TestReplacedLockFile(t *testing.T) {
 		if err := table.Flush(); !errors.Is(err, claims.ErrLockLost) {
 			t.Errorf("a write after another daemon: %v, want ErrLockLost", err)
 		}
-		if err := first.Watch(t.Context()); !errors.Is(err, claims.ErrLockLost) {
-			t.Errorf("the watch ends with %v, want ErrLockLost", err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := first.Watch(ctx); !errors.Is(err, claims.ErrLockLost) {
+				t.Errorf("the watch ends with %v, want ErrLockLost", err)
+			}
+		})
 	}
 }
 

@@ -155,6 +155,20 @@ func TestRegistrationChangesWhileTheOwnerIsRead(t *testing.T) {
 	}
 }
 
+// An APIService that could not be read before the owner confirms nothing this
+// time: it may have been another one.
+func TestRegistrationUnreadBeforeTheOwner(t *testing.T) {
+	a, owners, _ := fakes()
+	fails := true
+	owners.PrependReactor("get", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
+		failed := fails
+		fails = false
+		return failed, nil, errors.New("no answer")
+	})
+	tooNew.check(t, a.Owner(t.Context(), "team-red", owner))
+	gone("owner").check(t, a.Owner(t.Context(), "team-red", owner))
+}
+
 // Owners are read as before once the service is gone for a while, with no restart;
 // the log says when it began and when it ended, and not how often it was asked.
 func TestAggregationEnds(t *testing.T) {

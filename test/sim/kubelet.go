@@ -80,6 +80,9 @@ func (k *kubelet) start(p *provider.Provider) {
 	k.provider = p
 	k.observer, _ = any(p).(observer)
 	k.lists.Add(1)
+	k.mu.Lock()
+	k.pending = nil // the list is newer
+	k.mu.Unlock()
 	for _, pod := range k.at.current().Pods() {
 		k.added(pod)
 	}
