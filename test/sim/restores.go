@@ -20,6 +20,7 @@ const (
 type restores struct {
 	allowed map[string]bool       // whose release was right before one
 	held    map[string]*forgotten // forgotten by one, with others
+	undone  map[types.UID]bool    // Pods whose deletion one has undone
 }
 
 // forgotten is the sandboxes whose Pod and owner one restore has forgotten.
@@ -29,7 +30,7 @@ type forgotten struct {
 }
 
 func newRestores() restores {
-	return restores{allowed: map[string]bool{}, held: map[string]*forgotten{}}
+	return restores{allowed: map[string]bool{}, held: map[string]*forgotten{}, undone: map[types.UID]bool{}}
 }
 
 // holds reports whether a restore is no reason to destroy the sandbox yet. Once
@@ -69,6 +70,7 @@ func (m *model) restore() {
 	for pod := range m.byPod {
 		if gone[pod] && m.pods.livedAt(pod, now) {
 			delete(m.byPod, pod) // its sandbox may have gone with it
+			m.restores.undone[pod] = true
 		}
 	}
 	lost := &forgotten{until: now.Add(missingOwnersHold)}

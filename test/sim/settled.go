@@ -31,6 +31,8 @@ func (m *model) settled() []string {
 			out = append(out, fmt.Sprintf("liveness: %s is still being deleted", key))
 		case pod.Status.Phase == corev1.PodRunning && lives, pod.Status.Phase == corev1.PodFailed && !lives:
 		case pod.Status.Phase == corev1.PodFailed && m.misled[id]:
+		case pod.Status.Reason == podcontract.ReasonDeleted && m.restores.undone[pod.UID]:
+			// The status that ended it was on its way when the restore came.
 		case pod.Status.Phase == corev1.PodRunning && m.unexpired(key):
 			// It died before the lease that the daemon knows of: that is
 			// reported by the audit, and ends the Pod with the lease.
