@@ -185,3 +185,5 @@ func failing(op string) error {
 func noCapacity() error {
 	return &sandboxd.Error{Op: "claim", Class: sandboxd.NoCapacity, Status: 429}
 }
+
+func unreachable() error { return &sandboxd.Error{Op: "list", Class: sandboxd.Unreachable} }

@@ -4,6 +4,8 @@
 package provider
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,4 +47,9 @@ func uidOf(o *claims.Owner) types.UID {
 		return ""
 	}
 	return o.UID
+}
+
+// replaceUIDs puts a Pod's number and its owner into a row of the table's file.
+func replaceUIDs(row, number, owner string) string {
+	return strings.ReplaceAll(strings.Replace(row, "P%", "P"+number, 1), "%", owner)
 }

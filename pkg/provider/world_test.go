@@ -43,17 +43,16 @@ type world struct {
 	change []func(*Config)
 	stop   func()
 
-	mu        sync.Mutex
-	pods      cache.Indexer
-	published map[string]int // how many statuses, by Pod name
-	removals  int            // how many Pods were to be removed from the API
+	mu       sync.Mutex
+	pods     cache.Indexer
+	removals int // how many Pods were to be removed from the API
 }
 
 // inWorld runs a test in a world under virtual time.
 func inWorld(t *testing.T, test func(t *testing.T, w *world), change ...func(*Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, node: newFakeNode(), owners: &fakeOwners{}, events: &events{}, fs: faultfs.New(), change: change, published: map[string]int{}}
+		w := &world{t: t, node: newFakeNode(), owners: &fakeOwners{}, events: &events{}, fs: faultfs.New(), change: change}
 		w.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		w.start()
 		defer func() { w.stop() }()
@@ -96,9 +95,6 @@ func (w *world) restart() {
 
 // publish is the API server's part of a status: the Pod's object has it.
 func (w *world) publish(pod *corev1.Pod) {
-	w.mu.Lock()
-	w.published[pod.Name]++
-	w.mu.Unlock()
 	w.edit(pod.Name, func(p *corev1.Pod) {
 		if p.UID == pod.UID {
 			p.Status, p.Annotations = pod.Status, maps.Clone(p.Annotations)
