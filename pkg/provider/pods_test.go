@@ -4,6 +4,7 @@
 package provider
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,3 +54,6 @@ func uidOf(o *claims.Owner) types.UID {
 func replaceUIDs(row, number, owner string) string {
 	return strings.ReplaceAll(strings.Replace(row, "P%", "P"+number, 1), "%", owner)
 }
+
+// uid is the UID of the owner of a Pod that is known by its name or number.
+func uid(of any) types.UID { return types.UID(fmt.Sprint(of)) }
