@@ -61,6 +61,7 @@ func (m *missingOwners) mayRelease(c claims.Claim, now time.Time) (release, held
 	if !o.held && len(m.claims) >= manyMissing {
 		o.held, began = true, true
 		for id, other := range m.claims {
+			began = began && !other.held // it can be one more of a hold that began
 			other.held = true
 			m.claims[id] = other
 		}

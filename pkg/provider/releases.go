@@ -18,7 +18,11 @@ import (
 func (p *Provider) releaseLoop(ctx context.Context) {
 	for {
 		p.releaseWithdrawn(ctx)
-		timer := time.NewTimer(wait.Jitter(releasesEvery, p.jitter))
+		pause := releasesEvery
+		if p.jitter > 0 { // wait.Jitter takes 0 for 1
+			pause = wait.Jitter(pause, p.jitter)
+		}
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -66,6 +66,20 @@ func waitReplaced(t *testing.T, s *suite, old []corev1.Pod) {
 	})
 }
 
+// stopDaemons ends the daemons of all hosts, by an upgrade to nowhere, and returns
+// when they have ended. The next upgrade starts them again.
+func stopDaemons(t *testing.T, s *suite) {
+	t.Helper()
+	old, err := s.daemons(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
+		t.Fatal(err)
+	}
+	waitReplaced(t, s, old)
+}
+
 // waitDaemons waits until a daemon is Ready on every host.
 func waitDaemons(t *testing.T, s *suite) {
 	t.Helper()
@@ -140,18 +154,10 @@ func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	gone := f.run(newOwnedPod(f.createSandbox("gone")))
 	bare := f.run(newPod("bare"))
 
-	daemons, err := f.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
-		t.Fatal(err)
-	}
-	waitReplaced(t, f.suite, daemons)
-	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
-	f.deletePod("kept", now)
-	f.deletePod("bare", now)
-	f.deletePod("gone", now)
+	stopDaemons(t, f.suite)
+	f.deletePod("kept", forced)
+	f.deletePod("bare", forced)
+	f.deletePod("gone", forced)
 	f.deleteSandbox("gone")
 	for _, name := range []string{"kept", "gone", "bare"} {
 		f.waitGone(name)

@@ -285,14 +285,7 @@ func TestB16ObjectsOfANode(t *testing.T) {
 	})
 	again := published()
 
-	daemons, err := shared.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := shared.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
-		t.Fatal(err)
-	}
-	waitReplaced(t, shared, daemons)
+	stopDaemons(t, shared)
 	remain("the daemon has left", again)
 	if err := shared.client.CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

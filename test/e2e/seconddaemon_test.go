@@ -84,6 +84,26 @@ func (f *fixture) waitLog(text string) (log string) {
 	return log
 }
 
+// waitExit waits until the daemon in the Pod has ended with an error whose message
+// has all the parts.
+func (f *fixture) waitExit(name string, parts ...string) {
+	f.t.Helper()
+	eventually(f.t, "end of the daemon in "+name, func(ctx context.Context) error {
+		pod, err := f.client.CoreV1().Pods(release).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range pod.Status.ContainerStatuses {
+			for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+				if end != nil && end.ExitCode == 1 && containsAll(end.Message, parts) {
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("its container is %+v", pod.Status.ContainerStatuses)
+	})
+}
+
 // TestB18TwoDaemonsOfOneHost: one that shares the state directory waits for the
 // lock and does nothing until it has it, and then takes everything over, in both
 // directions.
@@ -109,14 +129,7 @@ func TestB18TwoDaemonsOfOneHost(t *testing.T) {
 	}
 	f.assertNoRequests(stray)
 
-	first, err := f.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
-		t.Fatal(err)
-	}
-	waitReplaced(t, f.suite, first)
+	stopDaemons(t, f.suite)
 	f.waitLog("Claims table loaded")
 	eventually(t, "port of the second daemon in the Node", func(ctx context.Context) error {
 		node, err := f.readyNode(ctx, host.VirtualNode())
@@ -195,14 +208,7 @@ func TestB18PortTaken(t *testing.T) {
 	host := f.info.Hosts[0]
 	node := host.VirtualNode()
 	t.Cleanup(func() { resetRelease(t, f.suite) })
-	first, err := f.daemons(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.upgrade(t.Context(), "nodeSelector.nowhere=here"); err != nil {
-		t.Fatal(err)
-	}
-	waitReplaced(t, f.suite, first)
+	stopDaemons(t, f.suite)
 	if err := f.client.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -225,24 +231,12 @@ func TestB18PortTaken(t *testing.T) {
 	if err := f.upgradeTo(t.Context(), chartDir); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "end of the daemon without a port", func(ctx context.Context) error {
-		name, err := f.daemonOn(ctx, host.Name)
-		if err != nil {
-			return err
-		}
-		pod, err := f.client.CoreV1().Pods(release).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, c := range pod.Status.ContainerStatuses {
-			for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
-				if end != nil && end.ExitCode == 1 && containsAll(end.Message, []string{"--listen-addr", "address already in use"}) {
-					return nil
-				}
-			}
-		}
-		return fmt.Errorf("its container is %+v", pod.Status.ContainerStatuses)
+	var portless string
+	eventually(t, "daemon without a port", func(ctx context.Context) (err error) {
+		portless, err = f.daemonOn(ctx, host.Name)
+		return err
 	})
+	f.waitExit(portless, "--listen-addr", "address already in use")
 	if _, err := f.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the Node of the daemon without a port is there: %v", err)
 	}

@@ -1,0 +1,120 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// preserve runs a Pod and deletes it while its owner lives.
+func preserve(w *world) claims.Claim {
+	w.t.Helper()
+	claim := w.run("a", "P1", "S")
+	w.remove("a")
+	if c, _ := w.row("a"); c.State != claims.Preserved || w.pod("a") != nil {
+		w.t.Fatalf("the claim is %s", c.State)
+	}
+	return claim
+}
+
+func TestAnAdoptingPodRunsOnTheKeptSandbox(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := preserve(w)
+		time.Sleep(time.Hour)
+		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 || w.events.count("a", eventAdopted) != 1 {
+			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.posts(), w.events.count("a", eventAdopted), claim.ID)
+		}
+	})
+}
+
+// A sandbox that ended before its lease is replaced once that is certain, and an event
+// says so. Its credential is kept until the node has confirmed the release.
+func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := preserve(w)
+		w.node.lose(claim.ID)
+		w.node.set(func() { w.node.releaseErr[claim.ID] = failing("release") })
+		time.Sleep(time.Hour)
+		if err := w.serve(newPod("a", "P2", "S")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(lostSpan - 10*time.Second)
+		if w.node.posts() != 1 || w.phase("a") != corev1.PodPending || w.events.count("a", podcontract.ReasonLost) > 0 {
+			t.Fatalf("%d claims, %s, before the loss is certain", w.node.posts(), w.phase("a"))
+		}
+		time.Sleep(30 * time.Second)
+		c, _ := w.row("a")
+		if c.ID == claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
+			t.Fatalf("claim %s of %s, %s, want a new one", c.ID, c.PodUID, w.phase("a"))
+		}
+		if got := w.events.count("a", podcontract.ReasonLost); got != 1 {
+			t.Errorf("%d events say that the sandbox was lost", got)
+		}
+		time.Sleep(time.Hour)
+		if r := w.p.table.Releasing(); len(r) != 1 || r[0].ID != claim.ID || r[0].Token != claim.Token {
+			t.Fatalf("releasing %v, want %s with its token", r, claim.ID)
+		}
+		w.node.set(func() { delete(w.node.releaseErr, claim.ID) })
+		time.Sleep(lostSpan + 2*releasesEvery)
+		if r := w.p.table.Releasing(); len(r) != 0 || w.node.posts() != 2 {
+			t.Errorf("releasing %v, %d claims", r, w.node.posts())
+		}
+	})
+}
+
+// An answer that says nothing about the sandbox has the Pod wait.
+func TestAnAdoptingPodWaitsForAnAnswer(t *testing.T) {
+	for name, unanswered := range map[string]func(*fakeNode, string){
+		"its single read fails":            func(n *fakeNode, id string) { n.getErr[id] = failing("get") },
+		"it is missing and no list is had": func(n *fakeNode, _ string) { n.rebuilding, n.listErr = true, failing("list") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				claim := preserve(w)
+				w.node.set(func() { unanswered(w.node, claim.ID) })
+				if err := w.serve(newPod("a", "P2", "S")); err != nil {
+					t.Fatalf("virtual-kubelet would overwrite its status: %v", err)
+				}
+				time.Sleep(6 * time.Hour)
+				if c, _ := w.row("a"); c.PodUID != "P1" || w.phase("a") != corev1.PodPending || w.node.posts() != 1 {
+					t.Fatalf("the claim is %s's, the Pod %s, after %d claims", c.PodUID, w.phase("a"), w.node.posts())
+				}
+				w.node.set(func() { delete(w.node.getErr, claim.ID); w.node.rebuilding, w.node.listErr = false, nil })
+				time.Sleep(attemptFirst + verifyEvery)
+				if c, _ := w.row("a"); c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
+					t.Errorf("claim %s of %s, %s, want it adopted with the answer", c.ID, c.PodUID, w.phase("a"))
+				}
+			})
+		})
+	}
+}
+
+// A loss that was certain before is not waited for again.
+func TestAConfirmedLossIsReplacedAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := w.run("a", "P1", "S")
+		w.stop()
+		w.node.lose(claim.ID)
+		w.start()
+		if err := w.serve(w.pod("a")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(lostSpan + 2*verifyEvery)
+		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+			t.Fatalf("ended %t %q", ended, reason)
+		}
+		time.Sleep(time.Hour)
+		w.remove("a")
+		time.Sleep(time.Hour)
+		if next := w.run("a", "P2", "S"); next.ID == claim.ID {
+			t.Error("the Pod runs on the sandbox that was lost")
+		}
+	})
+}

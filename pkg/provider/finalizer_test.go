@@ -1,0 +1,151 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// linger runs a Pod with a finalizer and begins its deletion. The hour in between
+// is longer than any memory of the claim's birth.
+func linger(w *world) {
+	w.run("a", "P1", "S")
+	w.edit("a", lingering)
+	time.Sleep(time.Hour)
+	w.remove("a")
+}
+
+func TestADeletedPodThatLingersHasEnded(t *testing.T) {
+	for name, restarted := range map[string]bool{"at once": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				linger(w)
+				if restarted {
+					w.restart()
+					w.p.PodChanged(w.pod("a")) // as the watch does with its first list
+					_ = w.serve(w.pod("a"))
+				}
+				time.Sleep(time.Minute)
+				pod := w.pod("a")
+				if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason != podcontract.ReasonDeleted || !hasCondition(pod, corev1.PodReady, corev1.ConditionFalse) {
+					t.Errorf("status = %+v, want it Failed, %s and not ready", pod.Status, podcontract.ReasonDeleted)
+				}
+				if shown, err := w.p.GetPod(t.Context(), namespace, "a"); err == nil && shown.Status.Phase != corev1.PodFailed {
+					t.Errorf("the provider shows it as %s", shown.Status.Phase)
+				}
+				if c, held := w.row("a"); !held || uidOf(c.Owner) != "S" || len(w.node.gone()) > 0 {
+					t.Errorf("kept for %q, released %v, want it kept for its owner", uidOf(c.Owner), w.node.gone())
+				}
+			})
+		})
+	}
+}
+
+func TestALingeringPodIsNotRepeated(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		linger(w)
+		time.Sleep(time.Minute)
+		events, status, removals := w.events.count("a", ""), w.pod("a").Status, w.removals
+		for range 10 {
+			if err := w.p.DeletePod(t.Context(), w.pod("a")); err != nil {
+				t.Error(err)
+			}
+			w.p.PodChanged(w.edit("a", func(p *corev1.Pod) { p.Labels = map[string]string{"seen": "again"} }))
+			if err := w.p.UpdatePod(t.Context(), w.pod("a")); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if got := w.events.count("a", ""); got != events {
+			t.Errorf("%d more events", got-events)
+		}
+		if diff := cmp.Diff(status, w.pod("a").Status); diff != "" {
+			t.Errorf("its status changed (-before +after):\n%s", diff)
+		}
+		if w.removals != removals || removals != 1 {
+			t.Errorf("asked %d times for its removal, want once", w.removals)
+		}
+		if w.node.posts() != 1 {
+			t.Errorf("%d claims", w.node.posts())
+		}
+	})
+}
+
+// The sandbox goes with its owner and not with the Pod's object.
+func TestTheSandboxOfALingeringPodGoesWithItsOwner(t *testing.T) {
+	for name, restarted := range map[string]bool{"same daemon": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				linger(w)
+				if restarted {
+					w.restart()
+					w.p.PodChanged(w.pod("a"))
+				}
+				time.Sleep(6 * time.Hour)
+				if len(w.node.gone()) > 0 {
+					t.Fatalf("released %v while its owner lives", w.node.gone())
+				}
+				w.owners.set(ownership.Deleting, "S")
+				time.Sleep(recheckMost + 2*recheckEvery)
+				if len(w.node.gone()) != 1 || w.pod("a") == nil {
+					t.Errorf("released %v while its Pod lingers, want it soon after its owner", w.node.gone())
+				}
+			})
+		})
+	}
+}
+
+func TestALingeringBarePodLosesItsSandboxAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.run("a", "P1", "")
+		w.edit("a", lingering)
+		w.owners.set(ownership.Deleting, "P1")
+		w.remove("a")
+		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonDeleted || len(w.node.gone()) != 1 {
+			t.Errorf("ended %t %q, released %v", ended, reason, w.node.gone())
+		}
+	})
+}
+
+func TestTheControllerOfALingeringPodChanges(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		linger(w)
+		w.owners.set(ownership.Alive, "X")
+		w.p.PodChanged(w.edit("a", handOver("X")))
+		synctest.Wait()
+		w.owners.set(ownership.Gone, "S")
+		time.Sleep(6 * time.Hour)
+		c, _ := w.row("a")
+		if uidOf(c.Owner) != "X" || len(w.node.gone()) > 0 {
+			t.Fatalf("kept for %q, released %v, want it kept for the new controller", uidOf(c.Owner), w.node.gone())
+		}
+		w.owners.set(ownership.Deleting, "X")
+		time.Sleep(recheckMost + 2*recheckEvery)
+		if len(w.node.gone()) != 1 {
+			t.Error("its new controller is deleted, and it is not released")
+		}
+	})
+}
+
+// The successor of a Pod that lingered adopts the sandbox.
+func TestALingeringPodIsReplaced(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		linger(w)
+		claim, _ := w.row("a")
+		time.Sleep(time.Hour)
+		w.leave(w.pod("a"), true)
+		synctest.Wait()
+		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 {
+			t.Errorf("it runs on %s after %d claims, want %s", next.ID, w.node.posts(), claim.ID)
+		}
+	})
+}

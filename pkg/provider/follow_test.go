@@ -1,0 +1,177 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+)
+
+// controllerChanges is each way in which the controller of a live Pod can change; an
+// empty one is none.
+var controllerChanges = map[string]struct{ from, to types.UID }{
+	"handed on": {"W", "S"},
+	"adopted":   {"", "S"},
+	"orphaned":  {"W", ""},
+}
+
+func TestTheClaimFollowsItsPodsController(t *testing.T) {
+	for change, tc := range controllerChanges {
+		for notice, notify := range map[string]func(w *world, pod *corev1.Pod){
+			"by UpdatePod":  func(w *world, pod *corev1.Pod) { _ = w.p.UpdatePod(w.t.Context(), pod) },
+			"by the watch":  func(w *world, pod *corev1.Pod) { w.p.PodChanged(pod); synctest.Wait() },
+			"by nobody":     func(*world, *corev1.Pod) { time.Sleep(reconcileEvery + time.Second) },
+			"while stopped": func(w *world, _ *corev1.Pod) { w.restart(); synctest.Wait() },
+		} {
+			t.Run(change+", noticed "+notice, func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					w.run("a", "P1", tc.from)
+					w.owners.set(ownership.Alive, "S")
+					if notice == "while stopped" {
+						w.stop()
+						w.stop = func() {}
+					}
+					notify(w, w.edit("a", handOver(tc.to)))
+					authority := tc.to
+					if authority == "" {
+						authority = "P1"
+					}
+					now, _ := w.row("a")
+					stored, _ := w.stored("a")
+					for where, c := range map[string]claims.Claim{"in memory": now, "in the file": stored} {
+						if uidOf(c.Controller) != tc.to || c.Authority != authority || c.PodUID != "P1" || c.Owner != nil {
+							t.Errorf("%s: controller %q, authority %q, Pod %q, owner %v", where, uidOf(c.Controller), c.Authority, c.PodUID, c.Owner)
+						}
+					}
+					if w.node.posts() != 1 || len(w.node.gone()) > 0 {
+						t.Errorf("%d claims, released %v", w.node.posts(), w.node.gone())
+					}
+				})
+			})
+		}
+	}
+}
+
+// A deletion right after the change is judged by the new controller, although no call
+// has told of the change.
+func TestADeletionIsJudgedByTheLastController(t *testing.T) {
+	for name, tc := range map[string]struct {
+		from, to types.UID
+		alive    []types.UID
+		kept     types.UID // the owner that it is kept for
+	}{
+		"handed on to one that lives":   {"W", "S", []types.UID{"S"}, "S"},
+		"handed on to one that is gone": {"W", "S", []types.UID{"W"}, ""},
+		"adopted by one that lives":     {"", "S", []types.UID{"S"}, "S"},
+		"orphaned by one that lives":    {"W", "", []types.UID{"W"}, ""},
+	} {
+		for _, restarted := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", after a restart"}[restarted], func(t *testing.T) {
+				inWorld(t, func(t *testing.T, w *world) {
+					claim := w.run("a", "P1", tc.from)
+					if restarted {
+						w.node.set(func() { w.node.listErr = failing("list") })
+						w.restart() // its Pod is not tracked and its claim is quarantined
+					}
+					w.owners.set(ownership.Gone, "P1", "W", "S")
+					w.owners.set(ownership.Alive, tc.alive...)
+					w.leave(w.edit("a", handOver(tc.to)), true)
+					time.Sleep(time.Hour)
+					c, held := w.row("a")
+					switch {
+					case tc.kept == "" && (held || len(w.node.gone()) != 1):
+						t.Errorf("held %t, released %v, want %s released", held, w.node.gone(), claim.ID)
+					case tc.kept != "" && (!held || uidOf(c.Owner) != tc.kept || len(w.node.gone()) > 0):
+						t.Errorf("kept for %q, released %v, want it kept for %s", uidOf(c.Owner), w.node.gone(), tc.kept)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The Pod of a Sandbox that took it over from a warm pool goes while the daemon is
+// down, and so does the pool.
+func TestARestartJudgesByTheLastController(t *testing.T) {
+	handedOn := func(w *world) claims.Claim {
+		claim := w.run("a", "P1", "W")
+		w.owners.set(ownership.Alive, "S")
+		w.edit("a", handOver("S"))
+		time.Sleep(reconcileEvery + time.Second)
+		w.stop()
+		w.owners.set(ownership.Gone, "W")
+		w.forget(w.pod("a"))
+		w.start()
+		return claim
+	}
+	t.Run("without a replacement", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			handedOn(w)
+			time.Sleep(time.Hour)
+			if len(w.node.gone()) > 0 {
+				t.Fatalf("released %v while its owner lives", w.node.gone())
+			}
+			w.owners.set(ownership.Gone, "S")
+			time.Sleep(recheckMost + missingGather + 2*recheckEvery)
+			if len(w.node.gone()) != 1 {
+				t.Error("its owner is gone, and it is not released")
+			}
+		})
+	})
+	t.Run("with a replacement", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			claim := handedOn(w)
+			_ = w.serve(newPod("a", "P2", "S"))
+			time.Sleep(time.Hour)
+			c, _ := w.row("a")
+			if c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning || w.node.posts() != 1 || len(w.node.gone()) > 0 {
+				t.Errorf("claim %s of %s, %s, %d claims, released %v", c.ID, c.PodUID, w.phase("a"), w.node.posts(), w.node.gone())
+			}
+		})
+	})
+}
+
+// A Pod of the first controller gets a sandbox of its own once another has taken the
+// claim over.
+func TestTheFirstControllerCannotAdoptAnyMore(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := w.run("a", "P1", "W")
+		w.owners.set(ownership.Alive, "S")
+		w.leave(w.edit("a", handOver("S")), true)
+		synctest.Wait()
+		next := w.run("a", "P2", "W")
+		if next.ID == claim.ID {
+			t.Errorf("a Pod of W runs on %s, which belongs to S", claim.ID)
+		}
+	})
+}
+
+func TestAChangeOfControllerReachesAFileThatFailed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.run("a", "P1", "W")
+		w.owners.set(ownership.Alive, "S")
+		w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
+		if err := w.p.UpdatePod(t.Context(), w.edit("a", handOver("S"))); err != nil {
+			t.Errorf("a running Pod is taken for failed: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if c, _ := w.stored("a"); uidOf(c.Controller) != "W" {
+			t.Fatalf("the file names %q although it cannot be written", uidOf(c.Controller))
+		}
+		w.fs.SetFault(nil)
+		time.Sleep(releasesEvery + time.Second)
+		if c, _ := w.stored("a"); uidOf(c.Controller) != "S" {
+			t.Errorf("the file names %q", uidOf(c.Controller))
+		}
+	})
+}

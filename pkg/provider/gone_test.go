@@ -1,0 +1,145 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+// A single read that fails proves nothing about its own sandbox, and says nothing
+// about any other.
+func TestOneFailingIDHoldsUpNoOther(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		a, b := w.run("a", "P1", "A"), w.run("b", "P2", "B")
+		time.Sleep(defaultLease - time.Second)
+		w.node.set(func() { w.node.getErr[a.ID] = failing("get") })
+		w.node.lose(a.ID, b.ID)
+		time.Sleep(lostSpan + 2*leasesEvery)
+		if _, ended := w.ended("b"); !ended {
+			t.Error("b is not ended: the single read of a fails")
+		}
+		time.Sleep(12 * time.Hour)
+		if _, ended := w.ended("a"); ended {
+			t.Error("a is ended without an answer about it")
+		}
+		w.node.set(func() { delete(w.node.getErr, a.ID) })
+		time.Sleep(lostSpan + 2*leasesEvery)
+		if _, ended := w.ended("a"); !ended {
+			t.Error("a is not ended with the answer")
+		}
+	})
+}
+
+// A sandboxd that restarts with the host answers with a wrong index while it rebuilds
+// it. Only when that takes longer than any rebuild does a live Pod end.
+func TestAnIndexThatIsRebuilt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		takes time.Duration
+		ends  bool
+	}{
+		"75 s":                {75 * time.Second, false},
+		"just under the span": {lostSpan - verifyEvery, false},
+		"longer":              {lostSpan + verifyEvery, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				kept := w.run("a", "P1", "A")
+				w.remove("a")
+				live := w.run("b", "P2", "B")
+				w.node.set(func() { w.node.rebuilding = true })
+				w.restart()
+				_ = w.serve(w.pod("b"))
+				time.Sleep(tc.takes - time.Second)
+				w.node.set(func() { w.node.rebuilding = false })
+				time.Sleep(time.Minute)
+				if c, held := w.row("a"); !held || c.ID != kept.ID || c.Token != kept.Token {
+					t.Errorf("the claim that no Pod holds is %q, want it kept with its token", c.ID)
+				}
+				if _, ended := w.ended("b"); ended != tc.ends {
+					t.Errorf("the live Pod ended: %t, want %t", ended, tc.ends)
+				}
+				if c, held := w.row("b"); !held || c.Token != live.Token {
+					t.Error("the live Pod's token is lost")
+				}
+				if len(w.node.gone()) > 0 || w.node.posts() != 2 {
+					t.Errorf("released %v, %d claims", w.node.gone(), w.node.posts())
+				}
+			})
+		})
+	}
+}
+
+// A sandboxd that cannot be reached ends every absence that is not certain yet: it
+// restarts, and begins with an empty index.
+func TestARestartOfSandboxdEndsAnAbsence(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.run("a", "P1", "A")
+		w.node.set(func() { w.node.rebuilding = true })
+		w.restart()
+		_ = w.serve(w.pod("a"))
+		time.Sleep(lostSpan - time.Minute)
+		w.node.set(func() { w.node.listErr = unreachable() })
+		time.Sleep(2 * verifyEvery)
+		w.node.set(func() { w.node.listErr = nil })
+		time.Sleep(lostSpan - time.Minute)
+		if _, ended := w.ended("a"); ended {
+			t.Fatal("ended, although each absence was shorter than the span")
+		}
+		time.Sleep(2 * time.Minute)
+		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+			t.Errorf("ended %t %q", ended, reason)
+		}
+	})
+}
+
+// Without a Pod a credential is kept until its lease and the margin are over, even
+// where the node says all the time that the sandbox is gone.
+func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
+	for name, restarted := range map[string]bool{"same daemon": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				claim := preserve(w)
+				w.node.lose(claim.ID)
+				if restarted {
+					w.restart()
+				}
+				time.Sleep(time.Until(claim.LeaseEnd()) + leaseMargin - leasesEvery)
+				if c, held := w.row("a"); !held || c.Token != claim.Token {
+					t.Fatal("the credential is dropped before the margin is over")
+				}
+				time.Sleep(lostSpan + 3*leasesEvery)
+				if c, held := w.row("a"); held {
+					t.Errorf("a claim that is over is still %s", c.State)
+				}
+				if w.events.count("a", podcontract.ReasonLeaseExpired) != 1 || len(w.node.gone()) > 0 {
+					t.Errorf("%d events, released %v", w.events.count("a", podcontract.ReasonLeaseExpired), w.node.gone())
+				}
+			})
+		})
+	}
+}
+
+// The row of a Pod that ended stays for its teardown, without another look at it.
+func TestTheRowOfAnEndedPodStays(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := w.run("a", "P1", "S")
+		time.Sleep(defaultLease + leasesEvery)
+		if _, ended := w.ended("a"); !ended {
+			t.Fatal("the Pod has not ended")
+		}
+		time.Sleep(48 * time.Hour)
+		if c, held := w.row("a"); !held || c.ID != claim.ID || c.State != claims.Bound || w.phase("a") != corev1.PodFailed {
+			t.Errorf("held %t, %s, %s", held, c.State, w.phase("a"))
+		}
+		if got := w.events.count("a", podcontract.ReasonLeaseExpired); got != 1 {
+			t.Errorf("%d events", got)
+		}
+	})
+}

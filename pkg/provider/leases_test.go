@@ -1,0 +1,156 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+const shortLease = 10 * time.Minute
+
+// shortLived runs a Pod whose lease is short.
+func shortLived(w *world) {
+	w.node.set(func() { w.node.lease = shortLease })
+	w.run("a", "P1", "S")
+	w.node.set(func() { w.node.lease = defaultLease })
+}
+
+// A lease that ended needs no second look where nothing speaks against the first.
+func TestALeaseThatEndedEndsItsPod(t *testing.T) {
+	for name, others := range map[string]bool{"alone": false, "beside another": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				shortLived(w)
+				if others {
+					w.run("b", "P2", "T")
+				}
+				time.Sleep(shortLease - time.Second)
+				if _, ended := w.ended("a"); ended {
+					t.Fatal("ended before its lease")
+				}
+				time.Sleep(time.Second + leasesEvery)
+				synctest.Wait()
+				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLeaseExpired {
+					t.Errorf("ended %t %q 10 s after its lease", ended, reason)
+				}
+				if _, ended := w.ended("b"); ended {
+					t.Error("the other Pod ended")
+				}
+			})
+		})
+	}
+}
+
+// What casts doubt on the first look has the Pod wait for a long absence.
+func TestALeaseThatMayNotHaveEnded(t *testing.T) {
+	for name, doubt := range map[string]func(w *world){
+		// 90 s before the lease ends
+		"missing before the lease ended": func(w *world) {
+			time.Sleep(time.Minute)
+			w.node.set(func() { w.node.rebuilding = true })
+			time.Sleep(30 * time.Second)
+		},
+		"another running sandbox is missing": func(w *world) {
+			other, _ := w.row("b")
+			w.node.lose(other.ID)
+			time.Sleep(90 * time.Second)
+		},
+		"a list has failed": func(w *world) {
+			w.remove("b")
+			time.Sleep(45 * time.Second)
+			w.node.set(func() { w.node.listErr = failing("list") })
+			time.Sleep(leasesEvery)
+			w.node.set(func() { w.node.listErr = nil })
+			time.Sleep(90*time.Second - 45*time.Second - leasesEvery)
+		},
+		"sandboxd was away": func(w *world) {
+			w.remove("b")
+			time.Sleep(45 * time.Second)
+			w.node.set(func() { w.node.listErr = unreachable() })
+			time.Sleep(45 * time.Second)
+			w.node.set(func() { w.node.listErr = nil })
+		},
+		"not listed since the start": func(w *world) {
+			time.Sleep(89 * time.Second)
+			w.stop()
+			time.Sleep(time.Second)
+			w.start()
+			_ = w.serve(w.pod("a"))
+			_ = w.serve(w.pod("b"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				shortLived(w)
+				w.run("b", "P2", "")
+				w.owners.set(ownership.Deleting, "P2")
+				time.Sleep(shortLease - 90*time.Second)
+				doubt(w)
+				time.Sleep(time.Minute)
+				if _, ended := w.ended("a"); ended {
+					t.Fatal("ended by the first look")
+				}
+				time.Sleep(lostSpan)
+				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLeaseExpired {
+					t.Errorf("ended %t %q after a long absence", ended, reason)
+				}
+			})
+		})
+	}
+}
+
+// A sandbox that is listed is alive, whatever its cached lease says.
+func TestALeaseThatMoved(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		shortLived(w)
+		claim, _ := w.row("a")
+		moved := time.Now().Add(2 * time.Hour)
+		w.node.set(func() {
+			w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: moved, ClaimRef: claim.Key}
+		})
+		time.Sleep(shortLease + time.Minute)
+		if c, _ := w.row("a"); !c.Deadline.Equal(moved) || w.phase("a") != corev1.PodRunning {
+			t.Errorf("lease until %v, %s, want it until %v", c.Deadline, w.phase("a"), moved)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, ended := w.ended("a"); !ended {
+			t.Error("not ended with its new lease")
+		}
+	})
+}
+
+func TestAClaimWithoutADeadline(t *testing.T) {
+	withoutDeadline := func(c *sandboxd.Claim) { c.Deadline = time.Time{} }
+	t.Run("gets it from the list", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.node.set(func() { w.node.next = withoutDeadline })
+			claim, end := w.run("a", "P1", "S"), time.Now().Add(time.Hour)
+			w.node.set(func() { w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: end} })
+			time.Sleep(leasesEvery + time.Second)
+			if c, _ := w.row("a"); !c.Deadline.Equal(end) {
+				t.Errorf("lease until %v, want %v", c.Deadline, end)
+			}
+		})
+	})
+	t.Run("ends when its sandbox does", func(t *testing.T) {
+		inWorld(t, func(t *testing.T, w *world) {
+			w.node.set(func() { w.node.next = withoutDeadline })
+			claim := w.run("a", "P1", "S")
+			time.Sleep(time.Hour)
+			w.node.lose(claim.ID)
+			time.Sleep(lostSpan + 2*leasesEvery)
+			if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+				t.Errorf("ended %t %q, want it lost", ended, reason)
+			}
+		})
+	})
+}

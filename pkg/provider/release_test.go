@@ -1,0 +1,158 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// sandboxd refuses a sandbox's own token and still lists it. The node API token
+// destroys it, where the list says that it is the claim's.
+func TestARefusedTokenIsReplacedByTheNodeToken(t *testing.T) {
+	for name, tc := range map[string]struct {
+		class    sandboxd.Class
+		claimRef string
+		without  bool // without the release by id
+		released bool
+	}{
+		"listed under the claim's key": {class: sandboxd.NotFound, claimRef: "agents/a", released: true},
+		"refused as a credential":      {class: sandboxd.Unauthorized, claimRef: "agents/a", released: true},
+		"listed under another key":     {class: sandboxd.NotFound, claimRef: "agents/b"},
+		"listed without a key":         {class: sandboxd.NotFound},
+		"without a release by id":      {class: sandboxd.NotFound, claimRef: "agents/a", without: true},
+		"sandboxd fails":               {class: sandboxd.Unavailable, claimRef: "agents/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				claim := w.run("a", "P1", "A")
+				w.node.set(func() {
+					w.node.releaseErr[claim.ID] = &sandboxd.Error{Op: "release", Class: tc.class}
+					w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, ClaimRef: tc.claimRef}
+				})
+				w.owners.set(ownership.Gone, "A")
+				w.forget(w.pod("a"))
+				time.Sleep(gathered + time.Hour)
+				if got := slices.Contains(w.node.rootOnly, claim.ID); got != tc.released {
+					t.Errorf("released by id: %t, want %t", got, tc.released)
+				}
+				r := w.p.table.Releasing()
+				switch {
+				case tc.released && len(r) > 0:
+					t.Errorf("still releasing %v", r)
+				case !tc.released && (len(r) != 1 || r[0].Token != claim.Token):
+					t.Errorf("releasing %v, want the claim with its token", r)
+				}
+			}, func(c *Config) {
+				if tc.without {
+					c.ReleaseByID = nil
+				}
+			})
+		})
+	}
+}
+
+// withdrawn runs a Pod and has its claim wait in the release queue.
+func withdrawn(w *world, name string) claims.Claim {
+	w.t.Helper()
+	claim := w.run(name, "P-"+uid(name), uid(name))
+	w.owners.set(ownership.Gone, uid(name))
+	w.forget(w.pod(name))
+	time.Sleep(reconcileEvery + gathered)
+	return claim
+}
+
+func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		hang := make(chan struct{})
+		w.node.set(func() { w.node.hang["sb_1"] = hang })
+		first := withdrawn(w, "a")
+		if r := w.p.table.Releasing(); len(r) != 1 || r[0].ID != first.ID {
+			t.Fatalf("releasing %v, want the one that hangs", r)
+		}
+		second := withdrawn(w, "b")
+		if got := w.node.gone(); !slices.Equal(got, []string{second.ID}) {
+			t.Errorf("released %v beside the one that hangs, want %s", got, second.ID)
+		}
+		close(hang)
+		time.Sleep(time.Second)
+		if got := w.node.gone(); len(got) != 2 || len(w.p.table.Releasing()) > 0 {
+			t.Errorf("released %v, still releasing %d", got, len(w.p.table.Releasing()))
+		}
+	})
+}
+
+// The release is tried again until the node has confirmed it, and by the next daemon.
+func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.node.set(func() { w.node.releaseErr["sb_1"] = failing("release") })
+		claim := withdrawn(w, "a")
+		time.Sleep(48 * time.Hour)
+		w.restart()
+		time.Sleep(time.Minute)
+		if r := w.p.table.Releasing(); len(r) != 1 || r[0].Token != claim.Token {
+			t.Fatalf("releasing %v", r)
+		}
+		w.node.set(func() {
+			clear(w.node.releaseErr)
+			w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID}
+		})
+		time.Sleep(2 * releasesEvery)
+		if len(w.node.gone()) != 1 || len(w.p.table.Releasing()) > 0 {
+			t.Errorf("released %v, still releasing %d", w.node.gone(), len(w.p.table.Releasing()))
+		}
+	})
+}
+
+// A 404 can be the answer to a wrong token. Only a long absence from the index ends
+// the release, and a rebuilt index is none.
+func TestAReleaseThatIsNotFound(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := w.run("a", "P1", "A")
+		w.node.set(func() { w.node.releaseErr[claim.ID], w.node.rebuilding = notFound("release"), true })
+		w.owners.set(ownership.Gone, "A")
+		w.remove("a")
+		time.Sleep(lostSpan - 2*releasesEvery)
+		if r := w.p.table.Releasing(); len(r) != 1 || r[0].Token != claim.Token {
+			t.Fatalf("releasing %v, before the loss is certain", r)
+		}
+		w.node.set(func() { w.node.rebuilding = false; clear(w.node.releaseErr) })
+		time.Sleep(2 * releasesEvery)
+		if got := w.node.gone(); !slices.Equal(got, []string{claim.ID}) {
+			t.Errorf("released %v after the rebuild", got)
+		}
+	})
+}
+
+// A deletion waits for no create: the Pods' keys are all that they share.
+func TestADeletionWaitsForNoHangingCreate(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		claim := w.run("a", "P1", "A")
+		w.owners.set(ownership.Gone, "A")
+		hang := make(chan struct{})
+		defer func() { close(hang); synctest.Wait() }()
+		// More than there are observers, all of them deleted while they hang.
+		for i := range 2 * observers {
+			name := "b" + string(uid(i))
+			w.node.set(func() { w.node.hang[namespace+"/"+name] = hang })
+			pod := w.add(newPod(name, "P-"+uid(name), uid(name)))
+			go func() { _ = w.p.CreatePod(t.Context(), pod) }()
+		}
+		synctest.Wait()
+		for i := range 2 * observers {
+			w.remove("b" + string(uid(i)))
+		}
+		w.remove("a")
+		time.Sleep(time.Second)
+		if got := w.node.gone(); !slices.Equal(got, []string{claim.ID}) {
+			t.Errorf("released %v", got)
+		}
+	})
+}

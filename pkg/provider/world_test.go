@@ -1,0 +1,231 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+)
+
+const (
+	tablePath = "/state/claims.json"
+	namespace = "agents"
+)
+
+// world is a provider whose loops run, with all that it talks to. What it publishes
+// is in the Pod cache at once. Nothing calls it but the test.
+type world struct {
+	t      *testing.T
+	p      *Provider
+	node   *fakeNode
+	owners *fakeOwners
+	events *events
+	fs     *faultfs.FS
+	change []func(*Config)
+	stop   func()
+
+	mu       sync.Mutex
+	pods     cache.Indexer
+	removals int // how many Pods were to be removed from the API
+}
+
+// inWorld runs a test in a world under virtual time.
+func inWorld(t *testing.T, test func(t *testing.T, w *world), change ...func(*Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, node: newFakeNode(), owners: &fakeOwners{}, events: &events{}, fs: faultfs.New(), change: change}
+		w.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		w.start()
+		defer func() { w.stop() }()
+		test(t, w)
+	})
+}
+
+// start opens the table and runs the provider.
+func (w *world) start() {
+	w.t.Helper()
+	table, err := claims.Open(w.fs, tablePath, time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client := &fake.Clientset{}
+	client.AddReactor("delete", "pods", w.removeByAPI)
+	c := Config{
+		Table: table, Sandboxd: w.node, Owners: w.owners, Recorder: w.events, ReleaseByID: w.node.releaseByID,
+		Pods: corev1listers.NewPodLister(w.pods), PodsSynced: func() bool { return true }, Shows: func(*corev1.Pod) bool { return false },
+		PodClient: client.CoreV1(),
+	}
+	for _, change := range w.change {
+		change(&c)
+	}
+	if w.p, err = New(c); err != nil {
+		w.t.Fatal(err)
+	}
+	w.p.NotifyPods(w.t.Context(), w.publish)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan struct{})
+	go func() { w.p.Run(ctx); close(done) }()
+	w.stop = func() { cancel(); <-done }
+}
+
+func (w *world) restart() {
+	w.t.Helper()
+	w.stop()
+	w.start()
+}
+
+// publish is the API server's part of a status: the Pod's object has it.
+func (w *world) publish(pod *corev1.Pod) {
+	w.edit(pod.Name, func(p *corev1.Pod) {
+		if p.UID == pod.UID {
+			p.Status, p.Annotations = pod.Status, maps.Clone(p.Annotations)
+			p.Annotations[podcontract.AnnotationClaimID] = pod.Annotations[podcontract.AnnotationClaimID]
+		}
+	})
+}
+
+// removeByAPI is the removal of a deleted Pod, which a finalizer prevents.
+func (w *world) removeByAPI(a clienttesting.Action) (bool, runtime.Object, error) {
+	w.mu.Lock()
+	w.removals++
+	w.mu.Unlock()
+	if pod := w.pod(a.(clienttesting.DeleteAction).GetName()); pod != nil && len(pod.Finalizers) == 0 {
+		w.leave(pod, true)
+	}
+	return true, nil, nil
+}
+
+// pod is the Pod as the API server has it; nil when there is none.
+func (w *world) pod(name string) *corev1.Pod {
+	if object, found, _ := w.pods.GetByKey(namespace + "/" + name); found {
+		return object.(*corev1.Pod)
+	}
+	return nil
+}
+
+// add puts a Pod into the API.
+func (w *world) add(pod *corev1.Pod) *corev1.Pod {
+	w.t.Helper()
+	if err := w.pods.Add(pod); err != nil {
+		w.t.Fatal(err)
+	}
+	return pod
+}
+
+// edit changes a Pod in the API and tells nobody.
+func (w *world) edit(name string, change func(*corev1.Pod)) *corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pod := w.pod(name)
+	if pod == nil {
+		return nil
+	}
+	pod = pod.DeepCopy()
+	change(pod)
+	return w.add(pod)
+}
+
+// leave takes a Pod out of the API; seen says whether its deletion was seen.
+func (w *world) leave(pod *corev1.Pod, seen bool) {
+	w.t.Helper()
+	w.forget(pod)
+	w.p.PodGone(pod, seen)
+}
+
+// forget takes a Pod out of the API and tells nobody.
+func (w *world) forget(pod *corev1.Pod) {
+	w.t.Helper()
+	if err := w.pods.Delete(pod); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// remove begins the deletion of a Pod, which ends at once without a finalizer.
+func (w *world) remove(name string) {
+	w.t.Helper()
+	w.p.PodChanged(w.edit(name, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }))
+	synctest.Wait()
+}
+
+// run adds a Pod of an owner that lives, and serves it.
+func (w *world) run(name string, uid, owner types.UID) claims.Claim {
+	w.t.Helper()
+	w.owners.set(ownership.Alive, uid)
+	if owner != "" {
+		w.owners.set(ownership.Alive, owner)
+	}
+	if err := w.p.CreatePod(w.t.Context(), w.add(newPod(name, uid, owner))); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	c, held := w.row(name)
+	if !held || c.PodUID != uid || c.State != claims.Bound || w.phase(name) != corev1.PodRunning {
+		w.t.Fatalf("%s is %s and its claim %s of Pod %q", name, w.phase(name), c.State, c.PodUID)
+	}
+	return c
+}
+
+// serve hands a Pod over as the library does, and returns the error.
+func (w *world) serve(pod *corev1.Pod) error {
+	w.t.Helper()
+	err := w.p.CreatePod(w.t.Context(), w.add(pod))
+	synctest.Wait()
+	return err
+}
+
+// row is the claim under a Pod's name.
+func (w *world) row(name string) (claims.Claim, bool) { return w.p.table.Get(namespace + "/" + name) }
+
+// stored is the claim under a Pod's name that the next start would load after a
+// crash.
+func (w *world) stored(name string) (claims.Claim, bool) {
+	w.t.Helper()
+	fs := faultfs.New()
+	fs.Put(tablePath, w.fs.Durable(tablePath))
+	rows, err := claims.Read(fs, tablePath)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, c := range rows {
+		if c.Key == namespace+"/"+name && c.State != claims.Releasing {
+			return c, true
+		}
+	}
+	return claims.Claim{}, false
+}
+
+// phase is the phase that the API shows of a Pod; empty without one.
+func (w *world) phase(name string) corev1.PodPhase {
+	if pod := w.pod(name); pod != nil {
+		return pod.Status.Phase
+	}
+	return ""
+}
+
+// ended reports whether the API shows the Pod as Failed, and why.
+func (w *world) ended(name string) (reason string, ended bool) {
+	pod := w.pod(name)
+	if pod == nil || pod.Status.Phase != corev1.PodFailed {
+		return "", false
+	}
+	return pod.Status.Reason, true
+}

@@ -1,0 +1,89 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+)
+
+const finalizer = "e2e.sandbox.cocoonstack.io/keep"
+
+// TestPodKeptByAFinalizer: a deleted Pod whose object stays is over: it is
+// terminal and not Ready, and its VM ends with its Sandbox, not with its object.
+func TestPodKeptByAFinalizer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	t.Cleanup(func() { f.removeFinalizers(context.Background(), "box") })
+	pod := newOwnedPod(f.createSandbox("box"))
+	pod.Finalizers = []string{finalizer}
+	id := f.run(pod)
+
+	f.deletePod("box", metav1.DeleteOptions{})
+	failed := f.waitPod("box", "Failed because it was deleted", func(pod *corev1.Pod) bool {
+		return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == podcontract.ReasonDeleted
+	})
+	if failed.DeletionTimestamp == nil {
+		t.Error("the Pod has no deletion time")
+	}
+	if !slices.ContainsFunc(failed.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse
+	}) {
+		t.Errorf("conditions are %v, want Ready False", failed.Status.Conditions)
+	}
+	f.assertOneAlive("box", id)
+
+	f.deleteSandbox("box")
+	f.waitReleased("box", id)
+	kept, err := f.client.CoreV1().Pods(f.namespace).Get(t.Context(), "box", metav1.GetOptions{})
+	if err != nil || kept.UID != failed.UID || kept.Status.Phase != corev1.PodFailed {
+		t.Errorf("after the release the Pod is %+v, %v", kept.Status, err)
+	}
+	f.removeFinalizers(t.Context(), "box")
+	f.waitGone("box")
+	f.assertToldOnce("box", "SandboxClaimed", "SandboxPreserved", "SandboxReleased")
+}
+
+func (f *fixture) removeFinalizers(ctx context.Context, name string) {
+	f.t.Helper()
+	patch := []byte(`{"metadata": {"finalizers": null}}`)
+	_, err := f.client.CoreV1().Pods(f.namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if ignoreNotFound(err) != nil {
+		f.t.Error(err)
+	}
+}
+
+// assertToldOnce waits until the daemon's events about the Pod are these, each of
+// them once.
+func (f *fixture) assertToldOnce(name string, reasons ...string) {
+	f.t.Helper()
+	eventually(f.t, "events about Pod "+name, func(ctx context.Context) error {
+		list, err := f.client.CoreV1().Events(f.namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.kind=Pod,involvedObject.name=" + name + ",source=vk-sandbox",
+		})
+		if err != nil {
+			return err
+		}
+		times := map[string]int32{}
+		for _, e := range list.Items {
+			times[e.Reason] += max(e.Count, 1)
+		}
+		for _, reason := range reasons {
+			if times[reason] != 1 {
+				return fmt.Errorf("there are %v, want one %s", times, reason)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,89 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+// TestPreservedVMIsMissing: a new Pod of the owner is not given a VM that died
+// before its lease. It waits until that is certain, and claims nothing meanwhile.
+func TestPreservedVMIsMissing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	host := f.info.Hosts[0]
+	owner := f.createSandbox("box")
+	id := f.run(newOwnedPod(owner))
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	if err := simulator(host).Lose(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+
+	f.createPod(newOwnedPod(owner))
+	eventually(t, "questions about VM "+id, func(ctx context.Context) error {
+		asked, err := simulator(host).Requests(ctx, sandboxdsim.RequestFilter{Endpoint: "get"})
+		if err != nil {
+			return err
+		}
+		times := 0
+		for _, r := range asked.Requests {
+			if r.Path == "/v1/sandboxes/"+id && r.Status == 404 {
+				times++
+			}
+		}
+		if times < 3 {
+			return fmt.Errorf("sandboxd was asked for it %d times", times)
+		}
+		return nil
+	})
+	pod, err := f.client.CoreV1().Pods(f.namespace).Get(t.Context(), "box", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pod.Status.Phase != corev1.PodPending || pod.Annotations[podcontract.AnnotationClaimID] != "" {
+		t.Errorf("the Pod is %s with claim %q, want it Pending without one", pod.Status.Phase, pod.Annotations[podcontract.AnnotationClaimID])
+	}
+	if r := f.history("box"); len(r.claims) != 1 {
+		t.Errorf("claimed %v, want one claim", r.claims)
+	}
+}
+
+// TestPreservedVMIsGone: once it is certain that the VM is gone, here because its
+// lease is over too, the new Pod of its owner claims another and says so.
+func TestPreservedVMIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	owner := f.createSandbox("box")
+	pod := newOwnedPod(owner)
+	pod.Annotations[podcontract.AnnotationTTLSeconds] = "30"
+	id := f.run(pod)
+	f.deletePod("box", metav1.DeleteOptions{})
+	f.waitGone("box")
+	eventually(t, "end of the lease", func(ctx context.Context) error {
+		r, err := f.suite.history(ctx, f.namespace+"/box")
+		if err == nil && r.ends[id].Type != sandboxdsim.EventReaped {
+			err = errors.New("VM " + id + " is alive")
+		}
+		return err
+	})
+	if fresh := f.run(newOwnedPod(owner)); fresh == id {
+		t.Errorf("the new Pod has claim %s, whose VM is gone", id)
+	}
+	if r := f.history("box"); len(r.claims) != 2 || len(r.live) != 1 {
+		t.Errorf("claimed %v, alive %v; want a second claim that is alive", r.claims, r.live)
+	}
+	f.warning("box", "no longer has the sandbox that was kept for this pod")
+}

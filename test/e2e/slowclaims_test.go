@@ -1,0 +1,61 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+)
+
+// TestReleaseBehindSlowClaims slows every claim of a host down: it runs alone.
+// More Pods than virtual-kubelet has workers are being created, and the VM of a
+// Sandbox that is deleted meanwhile is destroyed before any of them is.
+func TestReleaseBehindSlowClaims(t *testing.T) {
+	f := newFixture(t)
+	host := f.info.Hosts[0]
+	id := f.run(newOwnedPod(f.createSandbox("box")))
+	// Shorter than the daemon waits for a claim.
+	fault := sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDelay, Delay: sandboxdsim.Duration(40 * time.Second)}
+	if _, err := simulator(host).AddFault(t.Context(), fault); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := simulator(host).ClearFaults(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	const pods = 40
+	for i := range pods {
+		f.createPod(newPod(fmt.Sprintf("slow-%d", i)))
+	}
+	eventually(t, "creates in work", func(context.Context) error {
+		const queue = `vk_sandbox_queue_depth{queue="pod_sync"}`
+		if depth := value(t, f.get(host, "/metrics"), queue); depth < pods { //nolint:contextcheck // onHost ends with the test
+			return fmt.Errorf("%v Pods are in the queue", depth)
+		}
+		return nil
+	})
+
+	f.deleteSandbox("box")
+	f.waitReleased("box", id)
+	truth, err := f.truth(t.Context(), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range truth.Events {
+		switch {
+		case e.Type == sandboxdsim.EventReleased && e.Sandbox == id:
+			return
+		case e.Type == sandboxdsim.EventClaimed && strings.HasPrefix(e.ClaimRef, f.namespace+"/slow-"):
+			t.Fatalf("%s was claimed before VM %s was released", e.ClaimRef, id)
+		}
+	}
+}
