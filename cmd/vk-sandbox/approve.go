@@ -25,8 +25,11 @@ within 5 seconds; without a running daemon, the next one does.
   place            accept this cluster and host as the claims table's place. The
                    daemon then judges every claim by the owners in this cluster,
                    and releases those whose owner is not in it
-  missing-owners   judge the claims that are held because many owners were gone
-                   at once, without a deletion that was seen
+  missing-owners   release the claims that the running daemon holds because
+                   their Pods and owners went missing together and no deletion
+                   was seen. Each owner is read once more; a claim whose owner
+                   is there again is kept. A daemon that starts later holds
+                   them anew
 
 Usage: vk-sandbox approve place|missing-owners [flags]
 
@@ -104,8 +107,8 @@ func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) err
 	if err := approval.Write(claims.OS(), statePath, approval.MissingOwners, approval.Approval{At: now}); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "Approved: claims that are held because many owners were missing at once, until %s.\n"+
-		"The daemon reads each owner once more, and releases the claims of those that are gone.\n", now.UTC().Format(time.RFC3339))
+	_, err := fmt.Fprintf(stdout, "Approved: the release of the claims that are held at %s because their Pods and owners went missing together.\n"+
+		"The daemon reads each owner once more within about a minute, and releases the claims of those that are gone.\n", now.UTC().Format(time.RFC3339))
 	return err
 }
 

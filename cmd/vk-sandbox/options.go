@@ -36,6 +36,7 @@ type options struct {
 	statePath          string
 	machineIDFile      string
 	orphanScanInterval time.Duration
+	missingOwnersHold  time.Duration
 
 	claimStatusInterval time.Duration
 
@@ -87,7 +88,7 @@ const (
 
 // settings lists every setting of the configuration document, and those that
 // are additions: --log-format, --claim-status-interval, --machine-id-file,
-// --metrics-addr and --enable-pprof. Each writes into o.
+// --missing-owners-hold, --metrics-addr and --enable-pprof. Each writes into o.
 func settings(o *options) []setting {
 	return []setting{
 		{groupNode, "node-name", "VK_NODE_NAME", "vk-sandboxd",
@@ -130,6 +131,8 @@ func settings(o *options) []setting {
 			"file that identifies the host, which the claims table belongs to; empty (flag only) does not check the host", bind(&o.machineIDFile, "file", parseText)},
 		{groupState, "orphan-scan-interval", "", "60s",
 			"time between two audits of sandboxd's index, which only report; 0 for none", bind(&o.orphanScanInterval, "duration", parseInterval)},
+		{groupState, "missing-owners-hold", "", "1h",
+			"how long several claims are kept whose Pods and owners went missing together without a deletion having been seen, as after the restore of an older backup", bind(&o.missingOwnersHold, "duration", parsePositiveInterval)},
 		{groupState, "claim-status-interval", "", "10s",
 			"least time between two publications of the node's NodeClaimStatus, which is written when something changes; 0 for none", bind(&o.claimStatusInterval, "duration", parseInterval)},
 

@@ -105,6 +105,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		PodClient:          kube.pods.CoreV1(),
 		ReleaseByID:        node.ReleaseByID,
 		Recorder:           recorder,
+		MissingOwnersHold:  o.missingOwnersHold,
 		OrphanScanInterval: o.orphanScanInterval,
 		Jitter:             loopJitter,
 	})
@@ -140,6 +141,12 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	group.Go(func() error { return virtual.Run(ctx) })
 	group.Go(func() error {
 		return afterAdmission(ctx, guard, func(ctx context.Context) error { lifecycle.Run(ctx); return nil })
+	})
+	group.Go(func() error {
+		return afterAdmission(ctx, guard, func(ctx context.Context) error {
+			watchApprovals(ctx, claims.OS(), o.statePath, lifecycle)
+			return nil
+		})
 	})
 	for _, publisher := range publishers {
 		group.Go(func() error {

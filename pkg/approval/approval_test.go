@@ -94,13 +94,18 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
-// stubborn is a file system that removes nothing.
+// stubborn is a file system that removes nothing while err is set.
 type stubborn struct {
 	claims.FS
 	err error
 }
 
-func (s stubborn) Remove(string) error { return s.err }
+func (s stubborn) Remove(path string) error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.FS.Remove(path)
+}
 
 func TestModes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
