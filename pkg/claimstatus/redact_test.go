@@ -49,6 +49,12 @@ func TestRedact(t *testing.T) {
 			`{"pod":"default/demo","id":"sb_1","state":"Preserved","owner":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"demo","uid":"u1"}}`,
 		},
 		{
+			"held, with the whole text of what it waits for",
+			claims.Claim{Key: "default/demo", State: claims.Bound, Row: claims.Row{ID: "sb_1"}},
+			"an operator, or 2026-07-27T02:15:00Z: its Pod and owner went missing together with others and no deletion was seen",
+			`{"pod":"default/demo","id":"sb_1","state":"Bound","waitingFor":"an operator, or 2026-07-27T02:15:00Z: its Pod and owner went missing together with others and no deletion was seen"}`,
+		},
+		{
 			"a bare Pod, and times that are not known",
 			claims.Claim{Key: "default/demo", State: claims.Quarantined, Row: claims.Row{ID: "sb_1"}},
 			"",

@@ -55,6 +55,10 @@ func (m *Metrics) defineRead() {
 		Name: "claims", Labels: []string{labelState}, Values: map[string][]string{labelState: stateValues()},
 		Help: "Claims in the table by state.",
 	})
+	m.held = m.read(Family{
+		Name: "claims_held",
+		Help: "Claims that are kept because several Pods and owners went missing together and no deletion was seen.",
+	})
 	m.durable = m.read(Family{
 		Name: "claims_table_durable",
 		Help: "1 while the file of the claims table has all that memory has, 0 after a write that failed.",

@@ -29,6 +29,7 @@ type Metrics struct {
 	lastPublication *metrics.GaugeVec
 
 	claims, durable    *metrics.Desc
+	held               *metrics.Desc
 	accepted           *metrics.Desc
 	reachable          *metrics.Desc
 	findings, lastScan *metrics.Desc

@@ -72,11 +72,13 @@ func (s scrape) want(t *testing.T, values map[string]string) {
 type node struct {
 	reach provider.Reach
 	audit provider.Audit
+	held  int
 }
 
 func (n *node) Reach() provider.Reach { return n.reach }
 func (n *node) Audit() provider.Audit { return n.audit }
 func (n *node) StatusQueueLen() int   { return 4 }
+func (n *node) HeldClaims() int       { return n.held }
 func (n *node) QueueDepths() map[virtualnode.Queue]int {
 	return map[virtualnode.Queue]int{virtualnode.PodSync: 1, virtualnode.PodDelete: 2, virtualnode.PodStatus: 3}
 }
@@ -216,8 +218,9 @@ func TestProviderAndQueues(t *testing.T) {
 		"queue_depth{queue=\"pod_sync\"}":            "1", "queue_depth{queue=\"pod_delete\"}": "2",
 		"queue_depth{queue=\"pod_status\"}": "3", "queue_depth{queue=\"status_publish\"}": "4",
 	})
-	n.reach.Err = errors.New("x")
-	read(t, m).want(t, map[string]string{"sandboxd_reachable": "0"})
+	read(t, m).want(t, map[string]string{"claims_held": "0"})
+	n.reach.Err, n.held = errors.New("x"), 3
+	read(t, m).want(t, map[string]string{"sandboxd_reachable": "0", "claims_held": "3"})
 	*n = node{}
 	for name := range read(t, m).types {
 		if strings.Contains(name, "orphan_scan") || strings.Contains(name, "reachable") {

@@ -10,12 +10,14 @@ type Provider interface {
 	Reach() provider.Reach
 	Audit() provider.Audit
 	StatusQueueLen() int
+	HeldClaims() int
 }
 
 // WatchProvider reads at each scrape what the provider's loops know. It may be
 // called once.
 func (m *Metrics) WatchProvider(p Provider) {
 	m.collect(func(s sample) {
+		s(m.held, float64(p.HeldClaims()))
 		if reach := p.Reach(); reach.Known {
 			s(m.reachable, truth(reach.Err == nil))
 		}
@@ -25,5 +27,5 @@ func (m *Metrics) WatchProvider(p Provider) {
 			}
 			s(m.lastScan, seconds(audit.At))
 		}
-	}, m.reachable, m.findings, m.lastScan)
+	}, m.held, m.reachable, m.findings, m.lastScan)
 }

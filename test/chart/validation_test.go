@@ -56,6 +56,8 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"CPU":                    {`node: {cpu: lots}`, "/node/cpu"},
 		"interval":               {`inventory: {interval: 30}`, "/inventory/interval"},
 		"scan interval":          {`orphanScanInterval: often`, "/orphanScanInterval"},
+		"hold without unit":      {`claims: {missingOwnersHold: 60}`, "/claims/missingOwnersHold"},
+		"no hold":                {`claims: {missingOwnersHold: 0s}`, "/claims/missingOwnersHold"},
 		"URL":                    {`sandboxd: {url: "127.0.0.1:7777"}`, "/sandboxd/url"},
 		"digest":                 {`image: {digest: abc}`, "/image/digest"},
 		"publish as a string":    {`inventory: {publish: "yes"}`, "/inventory/publish"},

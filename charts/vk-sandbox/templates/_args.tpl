@@ -30,6 +30,7 @@ SPDX-License-Identifier: Apache-2.0
 - --state-path={{ .Values.state.path }}
 - --machine-id-file={{ if .Values.host.machineIDFile }}/etc/vk-sandbox/machine-id{{ end }}
 - --orphan-scan-interval={{ .Values.orphanScanInterval }}
+- --missing-owners-hold={{ .Values.claims.missingOwnersHold }}
 - --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}
 - --publish-interval={{ .Values.inventory.interval }}

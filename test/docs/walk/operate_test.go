@@ -85,7 +85,9 @@ func (r *reader) diagnose() {
 	r.on(r.podHost())
 	r.unchanged(false, func() {
 		r.play(operations, "Read NodeClaimStatus")
+		r.play(operations, "Two hosts under one node name, or a replaced host")
 		r.play(operations, "A table from another cluster or host")
+		r.play(operations, "After an API server was restored from a backup")
 		for _, file := range r.runbooks() {
 			r.playPage(file)
 		}
