@@ -40,8 +40,11 @@ func (p *Provider) ensureServed(ctx context.Context) {
 		if !p.unserved(pod) {
 			continue
 		}
-		if _, tracked := p.pods.get(key); !tracked {
-			// virtual-kubelet has the first turn.
+		_, tracked := p.pods.get(key)
+		c, held := p.table.Get(key)
+		if !tracked && (!held || c.PodUID == pod.UID) {
+			// virtual-kubelet has the first turn. It has none where the Pod took
+			// another's name in an update.
 			p.attempts.expect(key, pod.UID, now)
 		}
 		if p.attempts.due(key, pod.UID, now) {
