@@ -51,6 +51,8 @@ func (w *world) start() *life {
 		"--node-name="+nodeName, "--node-ip=127.0.0.1", "--listen-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0",
 		"--sandboxd-url="+l.sandboxd.URL, "--sandboxd-token-file="+w.tokenFile(),
 		"--state-path="+w.table, "--orphan-scan-interval=1s",
+		// A kill under load loses many deletions and owners unseen.
+		"--missing-owners-hold=2s",
 	)
 	l.cmd.Env = []string{"KUBECONFIG=" + w.kubeconfig(), "VK_LOG_LEVEL=debug"}
 	l.cmd.Stdout, l.cmd.Stderr = l.output, l.output

@@ -13,12 +13,11 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 )
 
-// How long things may take at the end. An absence is believed after a minute
-// (an owner of a preserved claim is first read again after ten seconds), so the
-// row of a VM that is gone takes longer to go than a VM. The rest is for a busy
-// machine.
+// How long things may take at the end. A sandbox that is missing counts as gone
+// after five minutes, so the row of a VM whose release was not answered takes longer
+// to go than a VM. The rest is for a busy machine.
 const (
-	convergeWithin = 4 * time.Minute
+	convergeWithin = 8 * time.Minute
 	// calm is how long everything stays as it is: long enough for the first
 	// look at the owners of preserved claims.
 	calm       = 20 * time.Second

@@ -170,6 +170,8 @@ func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) err
 		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
 		"--set=sandboxd.existingSecret.name=" + tokenSecret,
 		"--set=inventory.publish=true", "--set=inventory.interval=5s",
+		// What several tests lose together is not to wait for an hour.
+		"--set=claims.missingOwnersHold=20s",
 		// What is logged at most is what the search for tokens has to look at.
 		"--set=log.level=debug",
 		// Two dozen rollouts, each of them of all hosts, are what takes the time here.

@@ -28,6 +28,9 @@ const (
 	nodes     = "nodes"
 	// Namespaces has kube-system alone, which identifies the cluster.
 	Namespaces = "namespaces"
+	// apiServices has that of the Sandboxes alone, which says that the API server
+	// itself stores them.
+	apiServices = "apiservices"
 )
 
 func kinds() []kind {
@@ -37,6 +40,7 @@ func kinds() []kind {
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), resource: Namespaces},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), resource: "events", namespaced: true, fields: corev1.Event{}, forgotten: true},
 		{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease"), resource: "leases", namespaced: true, fields: coordinationv1.Lease{}},
+		{GroupVersionKind: schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"}, resource: apiServices},
 		{GroupVersionKind: schema.GroupVersionKind{Group: "agents.x-k8s.io", Version: "v1beta1", Kind: "Sandbox"}, resource: Sandboxes, namespaced: true},
 	}
 }
@@ -53,4 +57,14 @@ func findKind(gv schema.GroupVersion, resource string) (kind, bool) {
 		}
 	}
 	return kind{}, false
+}
+
+// findResource returns the kind of a resource that the server has.
+func findResource(resource string) kind {
+	for _, k := range kinds() {
+		if k.resource == resource {
+			return k
+		}
+	}
+	return kind{resource: resource}
 }

@@ -125,10 +125,5 @@ func fail(w http.ResponseWriter, err error) {
 }
 
 func groupResource(resource string) schema.GroupResource {
-	for _, k := range kinds() {
-		if k.resource == resource {
-			return k.groupResource()
-		}
-	}
-	return schema.GroupResource{Resource: resource}
+	return findResource(resource).groupResource()
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,8 +54,8 @@ type change struct {
 	object   Object
 }
 
-// New returns a server whose only object is the namespace kube-system, which every
-// cluster has.
+// New returns a server with what every cluster has: the namespace kube-system, and
+// an APIService for the Sandboxes that it stores.
 func New(c Config) *Server {
 	if c.Observe == nil {
 		c.Observe = func(string, Object, Object) {}
@@ -68,12 +67,20 @@ func New(c Config) *Server {
 		c.Registered = func() {}
 	}
 	s := &Server{config: c, objects: map[string]map[string]Object{}, moved: make(chan struct{})}
-	system := &unstructured.Unstructured{}
-	system.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	system.SetName(metav1.NamespaceSystem)
-	system.SetUID(uuid.NewUUID())
-	s.objects[Namespaces] = map[string]Object{key(system): system}
+	s.add(Namespaces, metav1.NamespaceSystem, map[string]any{})
+	owners := findResource(Sandboxes).GroupVersion()
+	s.add(apiServices, owners.Version+"."+owners.Group, map[string]any{"group": owners.Group, "version": owners.Version})
 	return s
+}
+
+// add puts an object of the cluster's own there before anybody watches.
+func (s *Server) add(resource, name string, spec map[string]any) {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	o.SetGroupVersionKind(findResource(resource).GroupVersionKind)
+	o.SetName(name)
+	o.SetUID(uuid.NewUUID())
+	o.SetResourceVersion("1")
+	s.objects[resource] = map[string]Object{key(o): o}
 }
 
 // key is namespace/name; the namespace is empty for a cluster's own object.
