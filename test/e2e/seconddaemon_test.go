@@ -188,11 +188,17 @@ func (f *fixture) assertNoRequests(pod string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	// Another test may have had a Pod of that name.
+	running, err := f.client.CoreV1().Pods(release).Get(f.t.Context(), pod, metav1.GetOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	seen := false
 	for _, r := range requests {
 		by := strings.Join(r.User.Extra["authentication.kubernetes.io/pod-name"], "")
 		seen = seen || strings.HasPrefix(by, release+"-")
-		if by == pod {
+		uid := strings.Join(r.User.Extra["authentication.kubernetes.io/pod-uid"], "")
+		if by == pod && uid == string(running.UID) {
 			f.t.Errorf("the daemon in %s asked the API server: %s %s", pod, r.Verb, r.RequestURI)
 		}
 	}
