@@ -34,7 +34,7 @@ func (p *Provider) ensureServed(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
 		return
 	}
-	now := time.Now()
+	now, later := time.Now(), 0
 	for _, pod := range pods {
 		key := podcontract.Key(pod)
 		if !p.unserved(pod) {
@@ -47,9 +47,12 @@ func (p *Provider) ensureServed(ctx context.Context) {
 			// another's name in an update.
 			p.attempts.expect(key, pod.UID, now)
 		}
-		if p.attempts.due(key, pod.UID, now) {
-			p.serving.start(key, func() { p.attempt(ctx, pod) })
+		if p.attempts.due(key, pod.UID, now) && !p.serving.start(key, func() { p.attempt(ctx, pod) }) {
+			later++
 		}
+	}
+	if later > 0 {
+		klog.FromContext(ctx).V(2).Info("pods wait until others have been tried", "pods", later)
 	}
 }
 
