@@ -28,8 +28,8 @@ func TestAnAdoptingPodRunsOnTheKeptSandbox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := preserve(w)
 		time.Sleep(time.Hour)
-		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 || w.events.count("a", eventAdopted) != 1 {
-			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.posts(), w.events.count("a", eventAdopted), claim.ID)
+		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 || w.events.count(eventAdopted) != 1 {
+			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.posts(), w.events.count(eventAdopted), claim.ID)
 		}
 	})
 }
@@ -46,7 +46,7 @@ func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(lostSpan - 10*time.Second)
-		if w.node.posts() != 1 || w.phase("a") != corev1.PodPending || w.events.count("a", podcontract.ReasonLost) > 0 {
+		if w.node.posts() != 1 || w.phase("a") != corev1.PodPending || w.events.count(podcontract.ReasonLost) > 0 {
 			t.Fatalf("%d claims, %s, before the loss is certain", w.node.posts(), w.phase("a"))
 		}
 		time.Sleep(30 * time.Second)
@@ -54,7 +54,7 @@ func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 		if c.ID == claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
 			t.Fatalf("claim %s of %s, %s, want a new one", c.ID, c.PodUID, w.phase("a"))
 		}
-		if got := w.events.count("a", podcontract.ReasonLost); got != 1 {
+		if got := w.events.count(podcontract.ReasonLost); got != 1 {
 			t.Errorf("%d events say that the sandbox was lost", got)
 		}
 		time.Sleep(time.Hour)

@@ -162,7 +162,7 @@ func TestAnOddAddressCostsNoSandbox(t *testing.T) {
 				if w.node.posts() != 1 || len(w.node.gone()) > 0 {
 					t.Errorf("%d claims, released %v", w.node.posts(), w.node.gone())
 				}
-				if got := w.events.count("a", eventAddress); got != map[bool]int{true: 1, false: 0}[tc.ip == ""] {
+				if got := w.events.count(eventAddress); got != map[bool]int{true: 1, false: 0}[tc.ip == ""] {
 					t.Errorf("%d events about the address", got)
 				}
 			})

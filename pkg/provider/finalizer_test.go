@@ -73,7 +73,7 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)
 		time.Sleep(time.Minute)
-		events, status, removals := w.events.count("a", ""), w.pod("a").Status, w.removals
+		events, status, removals := w.events.count(""), w.pod("a").Status, w.removals
 		for range 10 {
 			if err := w.p.DeletePod(t.Context(), w.pod("a")); err != nil {
 				t.Error(err)
@@ -84,7 +84,7 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		if got := w.events.count("a", ""); got != events {
+		if got := w.events.count(""); got != events {
 			t.Errorf("%d more events", got-events)
 		}
 		if diff := cmp.Diff(status, w.pod("a").Status); diff != "" {

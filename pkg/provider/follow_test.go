@@ -47,7 +47,7 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 						authority = "P1"
 					}
 					now, _ := w.row("a")
-					stored, _ := w.stored("a")
+					stored := w.stored("a")
 					for where, c := range map[string]claims.Claim{"in memory": now, "in the file": stored} {
 						if uidOf(c.Controller) != tc.to || c.Authority != authority || c.PodUID != "P1" || c.Owner != nil {
 							t.Errorf("%s: controller %q, authority %q, Pod %q, owner %v", where, uidOf(c.Controller), c.Authority, c.PodUID, c.Owner)
@@ -165,12 +165,12 @@ func TestAChangeOfControllerReachesAFileThatFailed(t *testing.T) {
 			t.Errorf("a running Pod is taken for failed: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if c, _ := w.stored("a"); uidOf(c.Controller) != "W" {
+		if c := w.stored("a"); uidOf(c.Controller) != "W" {
 			t.Fatalf("the file names %q although it cannot be written", uidOf(c.Controller))
 		}
 		w.fs.SetFault(nil)
 		time.Sleep(releasesEvery + time.Second)
-		if c, _ := w.stored("a"); uidOf(c.Controller) != "S" {
+		if c := w.stored("a"); uidOf(c.Controller) != "S" {
 			t.Errorf("the file names %q", uidOf(c.Controller))
 		}
 	})

@@ -118,8 +118,8 @@ func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 				if c, held := w.row("a"); held {
 					t.Errorf("a claim that is over is still %s", c.State)
 				}
-				if w.events.count("a", podcontract.ReasonLeaseExpired) != 1 || len(w.node.gone()) > 0 {
-					t.Errorf("%d events, released %v", w.events.count("a", podcontract.ReasonLeaseExpired), w.node.gone())
+				if w.events.count(podcontract.ReasonLeaseExpired) != 1 || len(w.node.gone()) > 0 {
+					t.Errorf("%d events, released %v", w.events.count(podcontract.ReasonLeaseExpired), w.node.gone())
 				}
 			})
 		})
@@ -138,7 +138,7 @@ func TestTheRowOfAnEndedPodStays(t *testing.T) {
 		if c, held := w.row("a"); !held || c.ID != claim.ID || c.State != claims.Bound || w.phase("a") != corev1.PodFailed {
 			t.Errorf("held %t, %s, %s", held, c.State, w.phase("a"))
 		}
-		if got := w.events.count("a", podcontract.ReasonLeaseExpired); got != 1 {
+		if got := w.events.count(podcontract.ReasonLeaseExpired); got != 1 {
 			t.Errorf("%d events", got)
 		}
 	})

@@ -155,16 +155,11 @@ func (n *fakeNode) lose(ids ...string) {
 	})
 }
 
-// posts is how many claims were asked for, of the Pod key alone if one is given.
-func (n *fakeNode) posts(key ...string) (count int) {
+// posts is how many claims were asked for.
+func (n *fakeNode) posts() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, ref := range n.claims {
-		if len(key) == 0 || slices.Contains(key, ref) {
-			count++
-		}
-	}
-	return count
+	return len(n.claims)
 }
 
 // gone is the ids that were destroyed by releases, in order.

@@ -75,8 +75,10 @@ func (e *events) Event(object runtime.Object, _, reason, _ string) {
 	e.of[ref.Kind+"/"+ref.Name] = append(e.of[ref.Kind+"/"+ref.Name], reason)
 }
 
-// count is how often the reason was recorded on a Pod; any reason if it is empty.
-func (e *events) count(pod, reason string) (count int) {
+// count is how often the reason was recorded on the Pod called a; any reason if it
+// is empty.
+func (e *events) count(reason string) (count int) {
+	const pod = "a"
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if reason == "" {

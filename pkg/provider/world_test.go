@@ -201,7 +201,7 @@ func (w *world) row(name string) (claims.Claim, bool) { return w.p.table.Get(nam
 
 // stored is the claim under a Pod's name that the next start would load after a
 // crash.
-func (w *world) stored(name string) (claims.Claim, bool) {
+func (w *world) stored(name string) claims.Claim {
 	w.t.Helper()
 	fs := faultfs.New()
 	fs.Put(tablePath, w.fs.Durable(tablePath))
@@ -211,10 +211,10 @@ func (w *world) stored(name string) (claims.Claim, bool) {
 	}
 	for _, c := range rows {
 		if c.Key == namespace+"/"+name && c.State != claims.Releasing {
-			return c, true
+			return c
 		}
 	}
-	return claims.Claim{}, false
+	return claims.Claim{}
 }
 
 // phase is the phase that the API shows of a Pod; empty without one.

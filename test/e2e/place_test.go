@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestTableOfAnotherCluster(t *testing.T) {
 	f.assertOneAlive("kept", kept)
 	f.assertOneAlive("gone", gone)
 	for _, r := range f.requests(host, before[len(before)-1].Seq) {
-		if r.Method != "GET" {
+		if r.Method != http.MethodGet {
 			t.Errorf("sandboxd was asked to %s %s", r.Method, r.Path)
 		}
 	}
