@@ -81,14 +81,19 @@ func TestWatchReportsOnce(t *testing.T) {
 		if err := approval.Write(fsys, table, approval.MissingOwners, given); err != nil {
 			t.Fatal(err)
 		}
-		stuck := &stubborn{fsys, errors.New("read-only file system")}
-		accepted, lines := watch(t, stuck, approval.MissingOwners)
+		fsys.SetFault(func(op faultfs.Op) error {
+			if op == faultfs.OpRemove {
+				return errors.New("read-only file system")
+			}
+			return nil
+		})
+		accepted, lines := watch(t, fsys, approval.MissingOwners)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(*accepted) != 0 || len(*lines) != 1 || !strings.Contains((*lines)[0], "read-only file system") {
 			t.Fatalf("accepted %d times, logged %q", len(*accepted), *lines)
 		}
-		stuck.err = nil
+		fsys.SetFault(nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if len(*accepted) != 1 {

@@ -41,7 +41,9 @@ func TestVerify(t *testing.T) {
 		if err := d.Verify(t.Context()); !errors.Is(err, place.ErrOtherCluster) {
 			t.Errorf("in another cluster: %v", err)
 		}
-		<-d.ended
+		if err := <-d.ended; !errors.Is(err, place.ErrOtherCluster) {
+			t.Errorf("the guard ended with %v", err)
+		}
 	})
 }
 
@@ -62,7 +64,9 @@ func TestVerifyReadsAfterTheCall(t *testing.T) {
 		if err := <-second; !errors.Is(err, place.ErrOtherCluster) {
 			t.Errorf("asked after the switch, and told %v", err)
 		}
-		<-d.ended
+		if err := <-d.ended; !errors.Is(err, place.ErrOtherCluster) {
+			t.Errorf("the guard ended with %v", err)
+		}
 	})
 }
 

@@ -50,6 +50,25 @@ func TestADeletedPodThatLingersHasEnded(t *testing.T) {
 	}
 }
 
+// What the watch answers to a status must not lead to another one.
+func TestALingeringPodIsPublishedOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		linger(w)
+		time.Sleep(time.Minute)
+		before := w.statuses
+		for range 10 {
+			w.p.PodChanged(w.pod("a"))
+			if err := w.p.DeletePod(t.Context(), w.pod("a")); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if w.statuses != before {
+			t.Errorf("%d more statuses, although the API shows it", w.statuses-before)
+		}
+	})
+}
+
 func TestALingeringPodIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)
@@ -146,6 +165,26 @@ func TestALingeringPodIsReplaced(t *testing.T) {
 		synctest.Wait()
 		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 {
 			t.Errorf("it runs on %s after %d claims, want %s", next.ID, w.node.posts(), claim.ID)
+		}
+	})
+}
+
+// A deletion that does not end, as of a Pod that was restored from a backup, is asked
+// for once per deletion.
+func TestTheRemovalOfADeletedPodIsAskedForOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		linger(w)
+		restored := w.edit("a", func(p *corev1.Pod) { p.DeletionTimestamp, p.Status = nil, corev1.PodStatus{Phase: corev1.PodPending} })
+		_ = w.p.UpdatePod(t.Context(), restored)
+		time.Sleep(time.Minute)
+		if w.phase("a") != corev1.PodRunning || w.removals != 1 {
+			t.Errorf("a Pod that is not being deleted any more is %s, after %d removals", w.phase("a"), w.removals)
+		}
+		w.remove("a")
+		w.p.PodChanged(w.pod("a"))
+		time.Sleep(time.Minute)
+		if w.removals != 2 {
+			t.Errorf("%d removals for two deletions", w.removals)
 		}
 	})
 }

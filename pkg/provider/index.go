@@ -197,7 +197,7 @@ func (a *absences) shed(now time.Time, claimed map[string]claims.Claim) {
 	defer a.mu.Unlock()
 	maps.DeleteFunc(a.seen, func(id string, s absence) bool {
 		_, known := claimed[id]
-		return now.Sub(s.last) > absenceMemory && !(known && s.confirmed)
+		return now.Sub(s.last) > absenceMemory && (!known || !s.confirmed)
 	})
 }
 

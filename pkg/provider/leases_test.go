@@ -55,8 +55,9 @@ func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 	for name, doubt := range map[string]func(w *world){
 		// 90 s before the lease ends
 		"missing before the lease ended": func(w *world) {
+			missing, _ := w.row("a")
 			time.Sleep(time.Minute)
-			w.node.set(func() { w.node.rebuilding = true })
+			w.node.lose(missing.ID)
 			time.Sleep(30 * time.Second)
 		},
 		"another running sandbox is missing": func(w *world) {

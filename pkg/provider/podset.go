@@ -52,7 +52,7 @@ type ending struct {
 // ended reports whether the Pod, whose newest object is given, has ended. A deleted
 // Pod that is not being deleted any more, as after the restore of a backup, has not.
 func (t tracked) ended(newest *corev1.Pod) bool {
-	return t.end != nil && !(t.end.deleted && newest.DeletionTimestamp == nil)
+	return t.end != nil && (!t.end.deleted || newest.DeletionTimestamp != nil)
 }
 
 // podSet is the Pods being served, by key. The zero value is ready.

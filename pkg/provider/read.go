@@ -82,7 +82,9 @@ func (p *Provider) status(t tracked) (status corev1.PodStatus, claimID string) {
 		return podcontract.PendingStatus(), c.ID
 	}
 	status = podcontract.PendingStatus()
-	if t.waiting != "" {
+	// A status that names a sandbox this node has no claim for is all that keeps the
+	// Pod from being given another one.
+	if t.waiting != "" && podcontract.PublishedClaim(t.pod) == "" {
 		status.Reason, status.Message = podcontract.ReasonAwaitingClaim, t.waiting
 	}
 	return status, ""

@@ -29,12 +29,10 @@ func (p *Provider) reconcile(ctx context.Context) {
 		ctx := podContext(ctx, t.pod)
 		cached, err := p.lister.Pods(t.pod.Namespace).Get(t.pod.Name)
 		switch {
-		case apierrors.IsNotFound(err):
+		case apierrors.IsNotFound(err), err == nil && cached.UID != t.pod.UID:
 			p.reconcileMissing(ctx, t.pod)
 		case err != nil:
 			klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
-		case cached.UID != t.pod.UID:
-			// Its successor is served as a Pod of its own.
 		default:
 			p.pods.share(cached)
 			if cached.DeletionTimestamp != nil && t.end == nil {
@@ -71,14 +69,15 @@ func (p *Provider) followController(ctx context.Context, key string) {
 	}
 }
 
-// reconcileMissing decides over a Pod that the cache lacks.
+// reconcileMissing decides over a Pod that the cache lacks, or has another Pod for
+// under its name.
 func (p *Provider) reconcileMissing(ctx context.Context, pod *corev1.Pod) {
 	defer p.keys.lock(podcontract.Key(pod))()
 	t, ok := p.pods.get(podcontract.Key(pod))
 	if !ok || t.pod.UID != pod.UID {
 		return
 	}
-	if _, err := p.lister.Pods(pod.Namespace).Get(pod.Name); !apierrors.IsNotFound(err) {
+	if cached, err := p.lister.Pods(pod.Namespace).Get(pod.Name); err == nil && cached.UID == pod.UID || err != nil && !apierrors.IsNotFound(err) {
 		return
 	}
 	err := p.finishDelete(ctx, t.pod)

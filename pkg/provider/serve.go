@@ -34,19 +34,25 @@ func (p *Provider) ensureServed(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
 		return
 	}
-	now := time.Now()
+	now, later := time.Now(), 0
 	for _, pod := range pods {
 		key := podcontract.Key(pod)
 		if !p.unserved(pod) {
 			continue
 		}
-		if _, tracked := p.pods.get(key); !tracked {
-			// virtual-kubelet has the first turn.
+		_, tracked := p.pods.get(key)
+		c, held := p.table.Get(key)
+		if !tracked && (!held || c.PodUID == pod.UID) {
+			// virtual-kubelet has the first turn. It has none where the Pod took
+			// another's name in an update.
 			p.attempts.expect(key, pod.UID, now)
 		}
-		if p.attempts.due(key, pod.UID, now) {
-			p.serving.start(key, func() { p.attempt(ctx, pod) })
+		if p.attempts.due(key, pod.UID, now) && !p.serving.start(key, func() { p.attempt(ctx, pod) }) {
+			later++
 		}
+	}
+	if later > 0 {
+		klog.FromContext(ctx).V(2).Info("pods wait until others have been tried", "pods", later)
 	}
 }
 

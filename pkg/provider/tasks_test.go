@@ -4,6 +4,7 @@
 package provider
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -12,10 +13,10 @@ func TestTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := tasks{limit: 2}
 		gates := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{}), "c": make(chan struct{})}
-		ended := map[string]int{}
+		ended := map[string]*atomic.Int32{"a": {}, "b": {}, "c": {}}
 		start := func(name string, want bool) {
 			t.Helper()
-			if got := tasks.start(name, func() { <-gates[name]; ended[name]++ }); got != want {
+			if got := tasks.start(name, func() { <-gates[name]; ended[name].Add(1) }); got != want {
 				t.Errorf("start of %s: %t, want %t", name, got, want)
 			}
 		}
@@ -31,8 +32,10 @@ func TestTasks(t *testing.T) {
 		start("c", true) // it has ended
 		close(gates["a"])
 		tasks.wait()
-		if ended["a"] != 1 || ended["b"] != 1 || ended["c"] != 2 {
-			t.Errorf("ended %v", ended)
+		for name, want := range map[string]int32{"a": 1, "b": 1, "c": 2} {
+			if got := ended[name].Load(); got != want {
+				t.Errorf("%s ended %d times, want %d", name, got, want)
+			}
 		}
 		if len(tasks.running) > 0 {
 			t.Errorf("%d are still remembered", len(tasks.running))

@@ -46,6 +46,7 @@ type world struct {
 	mu       sync.Mutex
 	pods     cache.Indexer
 	removals int // how many Pods were to be removed from the API
+	statuses int // how many were published
 }
 
 // inWorld runs a test in a world under virtual time.
@@ -95,6 +96,9 @@ func (w *world) restart() {
 
 // publish is the API server's part of a status: the Pod's object has it.
 func (w *world) publish(pod *corev1.Pod) {
+	w.mu.Lock()
+	w.statuses++
+	w.mu.Unlock()
 	w.edit(pod.Name, func(p *corev1.Pod) {
 		if p.UID == pod.UID {
 			p.Status, p.Annotations = pod.Status, maps.Clone(p.Annotations)

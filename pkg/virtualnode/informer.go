@@ -90,7 +90,9 @@ var _ corev1informers.PodInformer = (*PodInformer)(nil)
 // strippedPod is a transform of the cache: stripPod.
 func strippedPod(object any) (any, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
-		stripPod(pod)
+		stripped := *pod // the object belongs to the watch
+		stripPod(&stripped)
+		return &stripped, nil
 	}
 	return object, nil
 }

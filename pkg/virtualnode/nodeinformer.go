@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -74,8 +73,10 @@ func (n *NodeInformer) givenUp() bool {
 
 // withoutManagedFields is a transform of the cache: they are as large as the rest.
 func withoutManagedFields(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
+	if node, ok := object.(*corev1.Node); ok {
+		stripped := *node // the object belongs to the watch
+		stripped.ManagedFields = nil
+		return &stripped, nil
 	}
 	return object, nil
 }

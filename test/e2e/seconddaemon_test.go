@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -185,11 +184,12 @@ func (f *fixture) assertNoRequests(pod string) {
 		f.t.Log("this cluster keeps no record of requests")
 		return
 	}
-	asker, err := f.client.CoreV1().Pods(release).Get(f.t.Context(), pod, metav1.GetOptions{})
+	requests, err := f.info.Requests(daemonUser, f.begun)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	requests, err := f.info.Requests(daemonUser, f.begun)
+	// Another test may have had a Pod of that name.
+	running, err := f.client.CoreV1().Pods(release).Get(f.t.Context(), pod, metav1.GetOptions{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -197,8 +197,8 @@ func (f *fixture) assertNoRequests(pod string) {
 	for _, r := range requests {
 		by := strings.Join(r.User.Extra["authentication.kubernetes.io/pod-name"], "")
 		seen = seen || strings.HasPrefix(by, release+"-")
-		// Another test's stray daemon had this one's name.
-		if slices.Contains(r.User.Extra["authentication.kubernetes.io/pod-uid"], string(asker.UID)) {
+		uid := strings.Join(r.User.Extra["authentication.kubernetes.io/pod-uid"], "")
+		if by == pod && uid == string(running.UID) {
 			f.t.Errorf("the daemon in %s asked the API server: %s %s", pod, r.Verb, r.RequestURI)
 		}
 	}

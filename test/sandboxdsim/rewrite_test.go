@@ -21,13 +21,13 @@ func TestRewriteOfAList(t *testing.T) {
 		fault Fault
 		want  string // the deadlines as JSON has them; "time" for one that was left alone
 	}{
-		"every row":        {Fault{Fields: fields(`{"deadline": ""}`)}, `"" "" ""`},
-		"a number":         {Fault{Fields: fields(`{"deadline": 12}`)}, "12 12 12"},
-		"removed":          {Fault{Fields: fields(`{"deadline": null}`)}, "none none none"},
-		"one claim ref":    {Fault{Fields: fields(`{"deadline": ""}`), ClaimRefs: []string{"a/2"}}, `time "" time`},
-		"the oldest row":   {Fault{Fields: fields(`{"deadline": ""}`), Rows: 1}, `"" time time`},
-		"an unknown id":    {Fault{Fields: fields(`{"deadline": ""}`), Sandboxes: []string{"sb_none"}}, "time time time"},
-		"another endpoint": {Fault{Fields: fields(`{"deadline": ""}`), Endpoint: "get"}, "time time time"},
+		"every row":        {Fault{Fields: fields(`{"deadline": ""}`)}, `"","",""`},
+		"a number":         {Fault{Fields: fields(`{"deadline": 12}`)}, "12,12,12"},
+		"removed":          {Fault{Fields: fields(`{"deadline": null}`)}, "none,none,none"},
+		"one claim ref":    {Fault{Fields: fields(`{"deadline": ""}`), ClaimRefs: []string{"a/2"}}, `time,"",time`},
+		"the oldest row":   {Fault{Fields: fields(`{"deadline": ""}`), Rows: 1}, `"",time,time`},
+		"an unknown id":    {Fault{Fields: fields(`{"deadline": ""}`), Sandboxes: []string{"sb_none"}}, "time,time,time"},
+		"another endpoint": {Fault{Fields: fields(`{"deadline": ""}`), Endpoint: "get"}, "time,time,time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, testConfig())
@@ -48,7 +48,7 @@ func TestRewriteOfAList(t *testing.T) {
 				}
 				got = append(got, text)
 			}
-			if text := strings.Join(got, " "); text != tc.want {
+			if text := strings.Join(got, ","); text != tc.want {
 				t.Errorf("deadlines %s, want %s", text, tc.want)
 			}
 		})

@@ -132,6 +132,9 @@ func (k *kubelet) added(pod *corev1.Pod) {
 
 func (k *kubelet) updated(before, after *corev1.Pod) {
 	_ = k.cache.Update(after)
+	if k.observer != nil && before.UID != after.UID {
+		k.observer.PodGone(before, false)
+	}
 	k.show(before, after)
 	if !podsEqual(before, after) || !before.DeletionTimestamp.Equal(after.DeletionTimestamp) ||
 		!equality.Semantic.DeepEqual(before.DeletionGracePeriodSeconds, after.DeletionGracePeriodSeconds) {

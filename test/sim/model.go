@@ -86,6 +86,8 @@ func (m *model) published(pod *corev1.Pod) {
 		switch {
 		case !lives || pod.Status.Reason == podcontract.ReasonDeleted && (stored == nil || stored.UID != pod.UID || stored.DeletionTimestamp != nil):
 			// A deleted Pod is over, and its sandbox may be kept for the next one.
+		case pod.Status.Reason == podcontract.ReasonDeleted && m.restores.undone[pod.UID]:
+			// The deletion was real, and a restore has undone it since.
 		case m.mayBeMisled(id, time.Now()):
 			m.misled[id] = true
 		default:

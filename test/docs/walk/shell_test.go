@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long one block may take.
-const patience = 5 * time.Minute
+const patience = 12 * time.Minute
 
 // shell is the reader's: variables that a block sets are there in the next.
 type shell struct {

@@ -1,0 +1,54 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// A Pod whose status names a sandbox that the table has no claim for, as after the
+// restore of a backup or the loss of the table, must not run on another one without a
+// word. It ends once its own is gone, and keeps its status until then.
+func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
+	for name, kept := range map[string]bool{"and a claim is kept for it": true, "and there is none": false} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.owners.set(ownership.Alive, "S")
+				claims := 0
+				if kept {
+					preserve(w)
+					claims = 1
+				}
+				pod := newPod("a", "P2", "S")
+				pod.Status = podcontract.RunningStatus(pod, podcontract.Binding{ClaimID: "sb_other", Address: "10.0.0.5:7777"})
+				w.node.set(func() { w.node.sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other", ClaimRef: "agents/a"} })
+				if err := w.serve(pod); err == nil {
+					t.Error("the Pod is taken for served")
+				}
+				untouched := func() {
+					t.Helper()
+					if c, held := w.row("a"); held != kept || held && c.PodUID != "P1" || w.node.posts() != claims || len(w.node.gone()) > 0 {
+						t.Errorf("held %t by %s, %d claims, released %v", held, c.PodUID, w.node.posts(), w.node.gone())
+					}
+				}
+				time.Sleep(time.Hour)
+				if got := podcontract.PublishedClaim(w.pod("a")); got != "sb_other" {
+					t.Errorf("its status names %q", got)
+				}
+				untouched()
+				w.node.lose("sb_other")
+				time.Sleep(lostSpan + retryLimit)
+				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+					t.Errorf("ended %t %q once its sandbox is gone", ended, reason)
+				}
+				untouched()
+			})
+		})
+	}
+}
