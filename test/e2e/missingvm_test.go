@@ -9,17 +9,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-// TestPreservedVMIsMissing: a new Pod of the owner is not given a VM that died
-// before its lease. It waits until that is certain, and claims nothing meanwhile.
+// TestPreservedVMIsMissing: a new Pod of the owner is not given a VM that sandboxd
+// does not know, and claims no other one before it is certain that the VM is gone.
+// It waits, and is given the VM once sandboxd lists it again.
 func TestPreservedVMIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -28,9 +32,7 @@ func TestPreservedVMIsMissing(t *testing.T) {
 	id := f.run(newOwnedPod(owner))
 	f.deletePod("box", metav1.DeleteOptions{})
 	f.waitGone("box")
-	if err := simulator(host).Lose(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	found := f.hide(host, id)
 
 	f.createPod(newOwnedPod(owner))
 	eventually(t, "questions about VM "+id, func(ctx context.Context) error {
@@ -40,7 +42,7 @@ func TestPreservedVMIsMissing(t *testing.T) {
 		}
 		times := 0
 		for _, r := range asked.Requests {
-			if r.Path == "/v1/sandboxes/"+id && r.Status == 404 {
+			if r.Path == "/v1/sandboxes/"+id && r.Status == http.StatusNotFound {
 				times++
 			}
 		}
@@ -56,9 +58,36 @@ func TestPreservedVMIsMissing(t *testing.T) {
 	if pod.Status.Phase != corev1.PodPending || pod.Annotations[podcontract.AnnotationClaimID] != "" {
 		t.Errorf("the Pod is %s with claim %q, want it Pending without one", pod.Status.Phase, pod.Annotations[podcontract.AnnotationClaimID])
 	}
-	if r := f.history("box"); len(r.claims) != 1 {
-		t.Errorf("claimed %v, want one claim", r.claims)
+	f.assertOneAlive("box", id)
+
+	found()
+	if adopted := f.waitRunning("box").Annotations[podcontract.AnnotationClaimID]; adopted != id {
+		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
 	}
+	f.assertOneAlive("box", id)
+}
+
+// hide leaves a VM that lives out of the index of the host's sandboxd until the
+// function that it returns is called, or the test is over.
+func (f *fixture) hide(h clusterinfo.Host, id string) (found func()) {
+	f.t.Helper()
+	var faults []int
+	for _, endpoint := range []string{"list", "get"} {
+		fault, err := simulator(h).AddFault(f.t.Context(), sandboxdsim.Fault{Endpoint: endpoint, Action: sandboxdsim.ActionOmit, Sandboxes: []string{id}})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		faults = append(faults, fault)
+	}
+	found = sync.OnceFunc(func() {
+		for _, fault := range faults {
+			if err := simulator(h).RemoveFault(context.Background(), fault); err != nil {
+				f.t.Error(err)
+			}
+		}
+	})
+	f.t.Cleanup(found)
+	return found
 }
 
 // TestPreservedVMIsGone: once it is certain that the VM is gone, here because its
