@@ -11,7 +11,7 @@
 //     that includes it has been fsynced, renamed into place and its directory
 //     fsynced. A claim whose first write has not landed is [Tentative].
 //  2. A failed write loses nothing. The change stays in memory, the old file
-//     stays whole, and the next write carries it.
+//     stays whole, and the next write carries it. An adoption alone is undone.
 //  3. Concurrent transitions share one write, and the table's lock is not held
 //     while the disk works.
 //  4. Every transition names the pod key and the claim id. One that has been

@@ -356,26 +356,35 @@ func TestVouchWritesOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// A holder counts once the file names it, whatever else of the row has yet to
-// be written.
+// A holder counts once the file names it, whatever else of the row has yet to be
+// written, and one that cannot be written does not become the holder.
 func TestDurableHolder(t *testing.T) {
 	fsys := faultfs.New()
 	table := open(t, fsys)
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
-	durable := func() bool {
-		c, _ := table.Get("default/a")
-		return c.Durable
+	owner := &claims.Owner{Kind: "Sandbox", Name: "s", UID: "owner-1"}
+	if err := table.Preserve("default/a", "sb_1", owner); err != nil {
+		t.Fatal(err)
 	}
+	get := func() claims.Claim {
+		c, _ := table.Get("default/a")
+		return c
+	}
+	moved := start.Add(time.Hour)
 	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })
-	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err == nil || !durable() {
+	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: moved}}); err == nil || !get().Durable {
 		t.Errorf("a lease that was not written (%v) puts the holder in doubt", err)
 	}
-	if err := table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2"}); err == nil || durable() {
-		t.Errorf("a new holder that was not written (%v) is taken for durable", err)
+	err := table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2", Controller: owner})
+	if c := get(); err == nil || c.PodUID != "pod-1" || c.State != claims.Preserved || !claims.SameOwner(c.Owner, owner) || !c.Deadline.Equal(moved) {
+		t.Errorf("after a new holder that was not written (%v): %s of %s for %v until %v", err, c.State, c.PodUID, c.Owner, c.Deadline)
 	}
 	fsys.SetFault(nil)
-	if err := table.Flush(); err != nil || !durable() {
+	if err := table.Flush(); err != nil || !get().Durable {
 		t.Errorf("once the file has it (%v) the holder is not durable", err)
+	}
+	if c, _ := open(t, fsys).Get("default/a"); c.PodUID != "pod-1" {
+		t.Errorf("the file names %s", c.PodUID)
 	}
 }
 

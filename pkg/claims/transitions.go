@@ -71,12 +71,30 @@ func (t *Table) Holders(id string) int {
 	return t.claims.holders(id)
 }
 
-// Bind records that a Pod adopted the claim. Its owner mark is cleared.
+// Bind records that a Pod adopted the claim. Its owner mark is cleared. A Pod whose
+// adoption could not be written does not become the holder: it could be handed to
+// another controller, and would take along what it never had.
 func (t *Table) Bind(key, id string, h Holder) error {
-	return t.update(key, id, func(c *Claim) {
+	var before Claim
+	err := t.update(key, id, func(c *Claim) {
+		before = *c
 		c.PodUID, c.Authority, c.Controller, c.Owner = h.PodUID, h.authority(), h.Controller, nil
 		c.State = Bound
 	})
+	if err == nil || before.PodUID == h.PodUID {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.claims.get(key)
+	switch {
+	case !ok || e.ID != id || e.PodUID != h.PodUID:
+		return err
+	case e.rev <= t.landed:
+		return nil // the next write has carried it
+	}
+	before.Deadline = e.Deadline // a listing may have moved it meanwhile
+	return errors.Join(err, t.put(before))
 }
 
 // Follow records who controls the Pod that holds the claim, which can change

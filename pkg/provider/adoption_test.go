@@ -4,13 +4,17 @@
 package provider
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
 // preserve runs a Pod and deletes it while its owner lives.
@@ -32,6 +36,38 @@ func TestAnAdoptingPodRunsOnTheKeptSandbox(t *testing.T) {
 			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.posts(), w.events.count(eventAdopted), claim.ID)
 		}
 	})
+}
+
+// A Pod whose adoption could not be recorded never had the sandbox, which stays its
+// owner's when that Pod is handed to another controller and goes.
+func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
+	for name, undone := range map[string]bool{"the disk works again": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				claim := preserve(w)
+				w.owners.set(ownership.Alive, "T")
+				w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
+				if err := w.serve(newPod("a", "P2", "S")); err == nil {
+					t.Fatal("an adoption counts that was not recorded")
+				}
+				w.leave(w.edit("a", handOver("T")), true)
+				synctest.Wait()
+				w.fs.SetFault(nil)
+				if undone {
+					w.restart()
+				}
+				time.Sleep(time.Hour)
+				if c, held := w.row("a"); !held || c.ID != claim.ID || uidOf(c.Owner) != "S" || len(w.node.gone()) > 0 {
+					t.Fatalf("held %t %s for %q, released %v, want %s kept for S", held, c.ID, uidOf(c.Owner), w.node.gone(), claim.ID)
+				}
+				w.owners.set(ownership.Gone, "S")
+				time.Sleep(recheckMost + missingGather + 2*recheckEvery)
+				if len(w.node.gone()) != 1 {
+					t.Error("its owner is gone, and it is not released")
+				}
+			})
+		})
+	}
 }
 
 // A sandbox that ended before its lease is replaced once that is certain, and an event

@@ -106,10 +106,15 @@ func (p *Provider) missingSince(ctx context.Context, id string) (time.Time, erro
 // deadline alone does not say so: a lease can move, and the index of a daemon that
 // restarted can lack what lives. Doubt remains where the table was loaded and the
 // claim has not been listed since, where the sandbox was missing before its lease
-// ended, and where the listing may not be whole: it lacks another sandbox whose
-// lease runs, or there is no other and a listing has failed lately.
+// ended, and where the listing may not be whole: sandboxd could not be reached
+// lately, the listing lacks another sandbox whose lease runs, or there is no other
+// and a listing has failed lately.
 func (p *Provider) leaseOver(l listing, c claims.Claim, missingSince, now time.Time) bool {
 	if !c.Expired(now) || c.State == claims.Quarantined || missingSince.Before(c.LeaseEnd()) {
+		return false
+	}
+	failed, unreachable := p.absences.failures()
+	if now.Sub(unreachable) < lostSpan {
 		return false
 	}
 	running := p.table.Select(func(o claims.Claim) bool {
@@ -120,7 +125,7 @@ func (p *Provider) leaseOver(l listing, c claims.Claim, missingSince, now time.T
 			return false
 		}
 	}
-	return len(running) > 0 || now.Sub(p.absences.lastFailure()) >= lostSpan
+	return len(running) > 0 || now.Sub(failed) >= lostSpan
 }
 
 // absence is a stretch of time in which a sandbox was missing whenever asked.
@@ -133,9 +138,11 @@ type absence struct {
 
 // absences remembers them by sandbox id. The zero value is ready.
 type absences struct {
-	mu      sync.Mutex
-	seen    map[string]absence
-	failure time.Time // when the index last could not be listed
+	mu   sync.Mutex
+	seen map[string]absence
+	// When the index last could not be listed, and when sandboxd last could not be
+	// reached for it.
+	failure, unreachable time.Time
 }
 
 // note records that a sandbox is missing, and returns since when it is.
@@ -172,15 +179,17 @@ func (a *absences) failed(now time.Time, unreachable bool) {
 	defer a.mu.Unlock()
 	a.failure = now
 	if unreachable {
+		a.unreachable = now
 		maps.DeleteFunc(a.seen, func(_ string, s absence) bool { return !s.confirmed })
 	}
 }
 
-// lastFailure is when the index last could not be listed.
-func (a *absences) lastFailure() time.Time {
+// failures are when the index last could not be listed, and when sandboxd last could
+// not be reached for it.
+func (a *absences) failures() (failed, unreachable time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.failure
+	return a.failure, a.unreachable
 }
 
 // forget ends an absence: the sandbox was seen, or nobody asks any more.

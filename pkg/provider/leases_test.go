@@ -80,6 +80,12 @@ func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 			time.Sleep(45 * time.Second)
 			w.node.set(func() { w.node.listErr = nil })
 		},
+		"sandboxd was away and lists another": func(w *world) {
+			time.Sleep(45 * time.Second)
+			w.node.set(func() { w.node.listErr = unreachable() })
+			time.Sleep(45 * time.Second)
+			w.node.set(func() { w.node.listErr = nil })
+		},
 		"not listed since the start": func(w *world) {
 			time.Sleep(89 * time.Second)
 			w.stop()

@@ -21,13 +21,14 @@ import (
 func TestListsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		var watcher *watch.RaceFreeFakeWatcher
+		watchers := make(chan *watch.RaceFreeFakeWatcher, 4)
 		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
 		})
 		client.PrependWatchReactor("pods", func(clienttesting.Action) (bool, watch.Interface, error) {
-			watcher = watch.NewRaceFreeFake()
-			return true, watcher, nil
+			w := watch.NewRaceFreeFake()
+			watchers <- w
+			return true, w, nil
 		})
 		var pods *PodInformer
 		v := startControl(t, client, newFakeProvider(nil), func(c *Config) { pods = c.Pods })
@@ -37,12 +38,12 @@ func TestListsAreCounted(t *testing.T) {
 			t.Fatal("the first list was not counted")
 		}
 		time.Sleep(2 * time.Minute)
-		watcher.Stop()
+		(<-watchers).Stop()
 		time.Sleep(2 * time.Minute)
 		if got := pods.Lists(); got != before {
 			t.Errorf("%d lists after a watch that went on, want %d", got, before)
 		}
-		expire(watcher)
+		expire(<-watchers)
 		time.Sleep(2 * time.Minute)
 		if got := pods.Lists(); got == before {
 			t.Error("the list after an expired watch was not counted")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
@@ -73,11 +75,14 @@ func (m *model) releasable(s *served) bool {
 	return slices.ContainsFunc(m.pods.authorities(s.pod), m.w.API.Releasable)
 }
 
-// unwanted reports whether all of those who may have the say allow a release.
-func (m *model) unwanted(s *served) bool {
-	for _, a := range m.pods.authorities(s.pod) {
-		if !m.w.API.Releasable(a) {
-			return false
+// unwanted reports whether all of those who may have the say over what the Pods left
+// allow a release.
+func (m *model) unwanted(pods ...types.UID) bool {
+	for _, pod := range pods {
+		for _, a := range m.pods.authorities(pod) {
+			if !m.w.API.Releasable(a) {
+				return false
+			}
 		}
 	}
 	return true

@@ -75,7 +75,7 @@ func (m *model) restore() {
 	}
 	lost := &forgotten{until: now.Add(missingOwnersHold)}
 	for id, s := range m.shown {
-		if had[id] && !m.pods.livedAt(s.pod, now) && m.unwanted(s) {
+		if had[id] && !m.pods.livedAt(s.pod, now) && m.unwanted(s.pod) {
 			lost.left++
 			m.restores.held[id] = lost
 		}

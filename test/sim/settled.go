@@ -68,7 +68,9 @@ func (m *model) unwantedSettled(alive map[string]sandboxdsim.VM) (out []string) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, s := range m.shown {
-		if _, lives := alive[id]; lives && m.unwanted(s) {
+		// A Pod that adopted it may have gone before it was shown.
+		holder, _ := m.w.Table().Get(s.key)
+		if _, lives := alive[id]; lives && m.unwanted(s.pod) && (holder.ID != id || m.unwanted(holder.PodUID)) {
 			out = append(out, fmt.Sprintf("liveness: sandbox %s of %s lives, and nobody wants it any more", id, s.key))
 		}
 	}

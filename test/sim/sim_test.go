@@ -57,7 +57,7 @@ func report(t *testing.T, seed uint64, steps []Step, o Outcome) {
 		fmt.Fprintf(&b, "\n  %v,", s)
 	}
 	t.Errorf("seed %d (replay: go test ./test/sim -run TestHistories -seed=%d -steps=%d -without=%q)\n%s\nsteps:%s\nlog:\n%s",
-		seed, seed, *length, *without, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 60))
+		seed, seed, *length, *without, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 400))
 }
 
 // minimize leaves out steps for as long as something is still violated.
@@ -78,7 +78,10 @@ func minimize(t *testing.T, seed uint64, steps []Step, o Outcome) ([]Step, Outco
 	return steps, o
 }
 
+// tail is the last lines of a log, without the bodies of requests and answers.
 func tail(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+		return strings.Contains(line, `level=DEBUG-`)
+	})
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
