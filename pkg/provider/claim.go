@@ -44,7 +44,7 @@ func (p *Provider) claim(ctx context.Context, pod *corev1.Pod, displaced *claims
 		}
 		return err
 	}
-	key, row := podcontract.Key(pod), claims.NewRow(got, holderOf(pod), time.Now())
+	key, row := podcontract.Key(pod), claims.NewRow(got, p.holder(pod), time.Now())
 	if addErr := p.table.Add(key, row, displaced); addErr != nil {
 		return p.keepForRetry(ctx, pod, addErr)
 	}

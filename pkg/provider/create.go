@@ -63,8 +63,8 @@ func (p *Provider) terminated(pod *corev1.Pod) bool {
 	if terminal(pod) {
 		return true
 	}
-	newest, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
-	return err == nil && newest.UID == pod.UID && terminal(newest)
+	newest := p.cachedPod(podcontract.Key(pod), pod.UID)
+	return newest != nil && terminal(newest)
 }
 
 // serveClaim finds or makes the Pod's claim and tracks the Pod.
@@ -88,7 +88,7 @@ func (p *Provider) serveClaim(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case !held:
 		return p.serveNew(ctx, pod, nil)
-	case !c.AdoptableBy(holderOf(pod)):
+	case !c.AdoptableBy(p.holder(pod)):
 		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
 		return p.serveNew(ctx, pod, &c)
 	default:
@@ -137,7 +137,7 @@ func (p *Provider) serveKept(ctx context.Context, pod *corev1.Pod, c claims.Clai
 
 // adopt binds an existing claim to the Pod: the same VM, no second claim.
 func (p *Provider) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
-	if holder := holderOf(pod); !c.HeldBy(holder) || c.State != claims.Bound || !c.Durable {
+	if holder := p.holder(pod); !c.HeldBy(holder) || c.State != claims.Bound || !c.Durable {
 		err := p.table.Bind(c.Key, c.ID, holder)
 		held := c.PodUID == pod.UID && c.Durable
 		if err != nil && !held {
@@ -206,6 +206,15 @@ var (
 	errAwaitingNode = errors.New("waiting for sandboxd to say whether it still holds the sandbox")
 	errNoCredential = errors.New("the node still runs a sandbox for this pod, but its claims table does not hold the release credential; restore the table, or delete the sandbox on the node")
 )
+
+// holder is the Pod as the table is to know its holder: by its newest object, which
+// has who controls it now. The one that virtual-kubelet hands over can be older.
+func (p *Provider) holder(pod *corev1.Pod) claims.Holder {
+	if cached := p.cachedPod(podcontract.Key(pod), pod.UID); cached != nil {
+		pod = cached
+	}
+	return holderOf(pod)
+}
 
 // holderOf is the Pod as the table knows holders.
 func holderOf(pod *corev1.Pod) claims.Holder {

@@ -38,32 +38,35 @@ func (p *Provider) finishDelete(ctx context.Context, pod *corev1.Pod) error {
 		klog.FromContext(ctx).Info("ignoring the deletion of an older pod of this name", "servedPodUID", t.pod.UID)
 		return nil
 	}
-	newest, seen := p.lastState(pod, t)
-	if err := p.decideClaim(ctx, newest, seen, t); err != nil {
+	last, known := p.lastState(pod, t)
+	if err := p.decideClaim(ctx, last, known, t); err != nil {
 		return err
 	}
 	if !t.removed {
 		p.pods.remove(key)
-		p.removeFromAPI(ctx, newest)
+		p.removeFromAPI(ctx, last.final)
 	}
 	return nil
 }
 
-// lastState is the newest known object of a Pod that is going away, whose owner
-// decides, and whether its deletion was seen. The object that virtual-kubelet hands
-// over can be older than the last change of its owner.
-func (p *Provider) lastState(pod *corev1.Pod, t tracked) (newest *corev1.Pod, seen bool) {
-	if cached, err := p.lister.Pods(pod.Namespace).Get(pod.Name); err == nil && cached.UID == pod.UID {
-		return cached, true
+// lastState is how a Pod goes away: its newest object, whose owner decides, and
+// whether its deletion was seen. It is not known of a Pod that left unobserved, or was
+// decided over before: then all there is is the object that virtual-kubelet hands
+// over, which can be older than the last change of its owner.
+func (p *Provider) lastState(pod *corev1.Pod, t tracked) (last departure, known bool) {
+	switch cached := p.cachedPod(podcontract.Key(pod), pod.UID); {
+	case cached != nil:
+		return departure{final: cached, seen: true}, true
+	case t.gone != nil:
+		return *t.gone, true
+	default:
+		return departure{final: pod}, false
 	}
-	if t.gone != nil {
-		return t.gone.final, t.gone.seen
-	}
-	return pod, false
 }
 
 // decideClaim decides over the claim of a Pod that is going away.
-func (p *Provider) decideClaim(ctx context.Context, pod *corev1.Pod, seen bool, t tracked) error {
+func (p *Provider) decideClaim(ctx context.Context, last departure, known bool, t tracked) error {
+	pod := last.final
 	c, held := p.table.Get(podcontract.Key(pod))
 	if !held || c.PodUID != pod.UID {
 		// The Pod holds no claim. One that another Pod left under this name
@@ -79,11 +82,16 @@ func (p *Provider) decideClaim(ctx context.Context, pod *corev1.Pod, seen bool, 
 		return nil
 	}
 	owner := controllerOf(pod)
+	if !known {
+		owner = c.Controller
+	}
 	if c.State == claims.Preserved && claims.SameOwner(c.Owner, owner) {
 		p.endDeleted(pod, t, &c) // decided before
 		return nil
 	}
-	p.follow(ctx, pod, c)
+	if known {
+		p.follow(ctx, pod, c)
+	}
 	d := p.readVerdict(ctx, c, owner)
 	switch {
 	case !d.Release:
@@ -93,11 +101,11 @@ func (p *Provider) decideClaim(ctx context.Context, pod *corev1.Pod, seen bool, 
 		klog.FromContext(ctx).WithValues(d.Attrs()...).Info("pod is gone, its sandbox is preserved", "claim", c.ID)
 		p.recordPreserved(c, d)
 		p.rechecks.schedule(c)
-		if seen {
+		if last.seen {
 			p.rechecks.deletionSeen(c)
 		}
 		p.rechecks.alive(c, d, p.podLists())
-	case !seen:
+	case !last.seen:
 		klog.FromContext(ctx).Info("pod is gone and nobody saw its deletion; its owner is read again before its sandbox is released", "claim", c.ID, "reason", d.Reason)
 		p.rechecks.schedule(c)
 	default:
@@ -170,8 +178,7 @@ func (p *Provider) endDeleted(pod *corev1.Pod, t tracked, c *claims.Claim) {
 
 // inCache reports whether the Pod cache has the Pod.
 func (p *Provider) inCache(pod *corev1.Pod) bool {
-	cached, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
-	return err == nil && cached.UID == pod.UID
+	return p.cachedPod(podcontract.Key(pod), pod.UID) != nil
 }
 
 const messageDeleted = "the pod was deleted; its sandbox is no longer its own"

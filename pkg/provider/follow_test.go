@@ -100,6 +100,58 @@ func TestADeletionIsJudgedByTheLastController(t *testing.T) {
 	}
 }
 
+// virtual-kubelet's calls can carry an object that is older than the last change of the
+// Pod's controller.
+func TestAnOlderObjectTakesNothingBack(t *testing.T) {
+	for name, call := range map[string]func(w *world, older *corev1.Pod){
+		"an update": func(w *world, older *corev1.Pod) { _ = w.p.UpdatePod(w.t.Context(), older) },
+		"a create":  func(w *world, older *corev1.Pod) { _ = w.p.CreatePod(w.t.Context(), older) },
+		"a deletion after the decision": func(w *world, older *corev1.Pod) {
+			w.leave(w.pod("a"), true)
+			synctest.Wait()
+			_ = w.p.DeletePod(w.t.Context(), older)
+		},
+		"a deletion that was not observed": func(w *world, older *corev1.Pod) {
+			w.forget(w.pod("a"))
+			_ = w.p.DeletePod(w.t.Context(), older)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.run("a", "P1", "W")
+				older := w.pod("a")
+				w.owners.set(ownership.Alive, "S")
+				w.p.PodChanged(w.edit("a", handOver("S")))
+				synctest.Wait()
+				w.owners.set(ownership.Gone, "W")
+				call(w, older)
+				if c, _ := w.row("a"); uidOf(c.Controller) != "S" {
+					t.Errorf("the row names %q, want S", uidOf(c.Controller))
+				}
+				time.Sleep(time.Hour)
+				if len(w.node.gone()) > 0 {
+					t.Errorf("released %v while its owner lives", w.node.gone())
+				}
+			})
+		})
+	}
+}
+
+// A controller that changes while the Pod's claim is made is the one that is recorded.
+func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.owners.set(ownership.Alive, "W", "S")
+		older := w.add(newPod("a", "P1", "W"))
+		w.edit("a", handOver("S"))
+		if err := w.p.CreatePod(t.Context(), older); err != nil {
+			t.Fatal(err)
+		}
+		if c := w.stored("a"); uidOf(c.Controller) != "S" {
+			t.Errorf("recorded for %q, want S", uidOf(c.Controller))
+		}
+	})
+}
+
 // The Pod of a Sandbox that took it over from a warm pool goes while the daemon is
 // down, and so does the pool.
 func TestARestartJudgesByTheLastController(t *testing.T) {

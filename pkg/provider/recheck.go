@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -71,16 +72,20 @@ func (p *Provider) hasNoPod(c claims.Claim) bool {
 	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID {
 		return t.end != nil && t.end.deleted
 	}
-	return !p.cached(c)
+	return p.holderInCache(c) == nil
 }
 
-// cached reports whether the Pod cache has the claim's Pod.
-func (p *Provider) cached(c claims.Claim) bool { return p.cachedPod(c) != nil }
+// holderInCache is the claim's Pod as the Pod cache has it; nil when it does not.
+func (p *Provider) holderInCache(c claims.Claim) *corev1.Pod {
+	return p.cachedPod(c.Key, c.PodUID)
+}
 
-func (p *Provider) cachedPod(c claims.Claim) *corev1.Pod {
-	name := podName(c.Key)
+// cachedPod is the Pod of that key and UID that the Pod cache has; nil when it has
+// none.
+func (p *Provider) cachedPod(key string, uid types.UID) *corev1.Pod {
+	name := podName(key)
 	pod, err := p.lister.Pods(name.Namespace).Get(name.Name)
-	if err != nil || pod.UID != c.PodUID {
+	if err != nil || pod.UID != uid {
 		return nil
 	}
 	return pod
@@ -91,7 +96,7 @@ func (p *Provider) podTerminated(c claims.Claim) bool {
 	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID && t.end != nil {
 		return true
 	}
-	pod := p.cachedPod(c)
+	pod := p.holderInCache(c)
 	return pod != nil && terminal(pod)
 }
 

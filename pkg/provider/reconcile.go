@@ -50,7 +50,7 @@ func (p *Provider) reconcile(ctx context.Context) {
 // followControllers brings the claims of live Pods in line with who controls them.
 func (p *Provider) followControllers(ctx context.Context) {
 	moved := p.table.Select(func(c claims.Claim) bool {
-		pod := p.cachedPod(c)
+		pod := p.holderInCache(c)
 		return pod != nil && pod.DeletionTimestamp == nil && c.State != claims.Tentative && !c.ControlledAs(holderOf(pod))
 	})
 	for _, c := range moved {
@@ -64,7 +64,7 @@ func (p *Provider) followController(ctx context.Context, key string) {
 	if !held {
 		return
 	}
-	if pod := p.cachedPod(c); pod != nil && pod.DeletionTimestamp == nil {
+	if pod := p.holderInCache(c); pod != nil && pod.DeletionTimestamp == nil {
 		p.follow(podContext(ctx, pod), pod, c)
 	}
 }

@@ -59,7 +59,7 @@ func (p *Provider) Ended(c claims.Claim) bool {
 	if t, ok := p.pods.get(c.Key); ok && t.pod.UID == c.PodUID && t.end != nil {
 		return !t.end.deleted
 	}
-	pod := p.cachedPod(c)
+	pod := p.holderInCache(c)
 	return pod != nil && terminal(pod) && (pod.Status.Reason == podcontract.ReasonLeaseExpired || pod.Status.Reason == podcontract.ReasonLost)
 }
 

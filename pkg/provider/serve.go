@@ -75,13 +75,12 @@ func (p *Provider) unserved(pod *corev1.Pod) bool {
 func (p *Provider) attempt(ctx context.Context, pod *corev1.Pod) {
 	key := podcontract.Key(pod)
 	defer p.keys.lock(key)()
-	newest, err := p.lister.Pods(pod.Namespace).Get(pod.Name)
-	now := time.Now()
-	if err != nil || newest.UID != pod.UID || !p.unserved(newest) || !p.attempts.due(key, pod.UID, now) {
+	newest, now := p.cachedPod(key, pod.UID), time.Now()
+	if newest == nil || !p.unserved(newest) || !p.attempts.due(key, pod.UID, now) {
 		return
 	}
 	ctx = podContext(ctx, newest)
-	err = p.serveClaim(ctx, newest)
+	err := p.serveClaim(ctx, newest)
 	switch {
 	case err == nil:
 		p.attempts.forget(key)

@@ -47,7 +47,7 @@ func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 // the verdict over the sandbox has to be that of the present one. The caller holds
 // the key.
 func (p *Provider) follow(ctx context.Context, pod *corev1.Pod, c claims.Claim) {
-	holder := holderOf(pod)
+	holder := p.holder(pod)
 	if c.PodUID != pod.UID || c.State == claims.Tentative || c.ControlledAs(holder) {
 		return
 	}
