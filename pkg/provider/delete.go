@@ -50,9 +50,9 @@ func (p *Provider) finishDelete(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // lastState is how a Pod goes away: its newest object, whose owner decides, and
-// whether its deletion was seen. It is not known of a Pod that left unobserved, or was
-// decided over before: then all there is is the object that virtual-kubelet hands
-// over, which can be older than the last change of its owner.
+// whether its deletion was seen. known is false for a Pod that left unobserved or was
+// decided before: the object that virtual-kubelet hands over can be older than the
+// last change of its owner.
 func (p *Provider) lastState(pod *corev1.Pod, t tracked) (last departure, known bool) {
 	switch cached := p.cachedPod(podcontract.Key(pod), pod.UID); {
 	case cached != nil:
