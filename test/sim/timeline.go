@@ -181,19 +181,20 @@ func (t *timeline) mayAdopt(last, next types.UID) bool {
 }
 
 // displaced reports whether a Pod of another authority has taken the key since
-// the Pod had it.
+// the Pod had it: of another one than the daemon may take for the Pod's.
 func (t *timeline) displaced(key string, uid types.UID) bool {
+	mine := t.authorities(uid)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	had := t.keys[key]
-	h := t.pods[uid]
 	at := slices.Index(had, uid)
-	if h == nil || at < 0 {
+	if len(mine) == 0 || at < 0 {
 		return false
 	}
-	mine := h.owned[len(h.owned)-1].authority
 	return slices.ContainsFunc(had[at:], func(other types.UID) bool {
-		return slices.ContainsFunc(t.pods[other].owned, func(o ownedBy) bool { return other != uid && o.authority != mine })
+		return other != uid && slices.ContainsFunc(t.pods[other].owned, func(o ownedBy) bool {
+			return slices.ContainsFunc(mine, func(a types.UID) bool { return a != o.authority })
+		})
 	})
 }
 
