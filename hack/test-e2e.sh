@@ -48,7 +48,7 @@ bin/cluster up --hosts="${HOSTS:-2}" --sandboxd-bin=bin/sandboxd-sim
 E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
 # One package after another: each installs a release of the chart on the cluster.
-hack/go-test.sh -tags=e2e -count=1 -timeout=20m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk
+hack/go-test.sh -tags=e2e -count=1 -timeout=45m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk
 # The bench needs the cluster's audit log.
 if [[ -z "${E2E_RUN:-}" && "${CLUSTER:-local}" != kind ]]; then
   echo "--- bench, once and small"

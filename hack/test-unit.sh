@@ -16,7 +16,7 @@ export CGO_ENABLED=1
 failed=""
 mapfile -t packages < <(go list ./... | grep -v -e '/test/chart$' -e '/test/crash$' -e '/test/packaging$')
 echo "--- unit tests"
-hack/go-test.sh -race -timeout=14m "${packages[@]}" || failed="yes"
+hack/go-test.sh -race -timeout=40m "${packages[@]}" || failed="yes"
 echo "--- unit tests of the cluster program"
 (cd hack/cluster && "${root}/hack/go-test.sh" -race -timeout=5m ./...) || failed="yes"
 

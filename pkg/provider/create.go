@@ -90,6 +90,9 @@ func (p *Provider) serveClaim(ctx context.Context, pod *corev1.Pod) error {
 		return p.serveNew(ctx, pod, nil)
 	case !c.AdoptableBy(p.holder(pod)):
 		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
+		if !p.rechecks.watched(c, p.podLists()) {
+			p.missing.displace(c.ID, time.Now())
+		}
 		return p.serveNew(ctx, pod, &c)
 	default:
 		return p.serveKept(ctx, pod, c)

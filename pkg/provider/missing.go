@@ -29,14 +29,16 @@ const (
 // missingOwners is the claims whose Pod and owner are missing although nobody saw
 // a deletion, by sandbox id. One or two are released once missingGather has passed.
 // From manyMissing on they are held, and released after the hold or when an operator
-// says so. An owner that is found again ends it. It is not persisted: after a
-// restart a hold begins anew. The zero value is ready.
+// says so. A claim whose name a Pod of another owner took meanwhile is released, and
+// counts for the others as long as a hold lasts: their owners may be unreadable. An owner that is found again ends it. It is not
+// persisted: after a restart a hold begins anew. The zero value is ready.
 type missingOwners struct {
 	hold time.Duration
 
-	mu       sync.Mutex
-	claims   map[string]missingOwner
-	approved time.Time
+	mu        sync.Mutex
+	claims    map[string]missingOwner
+	displaced map[string]time.Time // since when
+	approved  time.Time
 }
 
 type missingOwner struct {
@@ -58,7 +60,8 @@ func (m *missingOwners) mayRelease(c claims.Claim, now time.Time) (release, held
 		o.since = now
 	}
 	m.claims[c.ID] = o
-	if !o.held && len(m.claims) >= manyMissing {
+	maps.DeleteFunc(m.displaced, func(_ string, since time.Time) bool { return now.Sub(since) >= m.hold })
+	if !o.held && len(m.claims)+len(m.displaced) >= manyMissing {
 		o.held, began = true, true
 		for id, other := range m.claims {
 			began = began && !other.held // it can be one more of a hold that began
@@ -95,6 +98,21 @@ func (m *missingOwners) observe(c claims.Claim, d ownership.Decision, now time.T
 	if _, known := m.claims[c.ID]; !known {
 		m.claims[c.ID] = missingOwner{since: now}
 	}
+}
+
+// displace records that a Pod of another owner takes the name of a claim whose Pod's
+// deletion nobody saw.
+func (m *missingOwners) displace(id string, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.claims, id)
+	if _, known := m.displaced[id]; known {
+		return
+	}
+	if m.displaced == nil {
+		m.displaced = map[string]time.Time{}
+	}
+	m.displaced[id] = now
 }
 
 // found ends it for a claim whose owner was found, or that is released.

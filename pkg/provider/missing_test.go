@@ -45,7 +45,12 @@ func TestWhichMissingOwnersAreHeld(t *testing.T) {
 		"one was found before":  {func(m *missingOwners) { others(manyMissing - 1)(m); m.found("0") }, missingGather, true, false},
 		"one is alive":          {func(m *missingOwners) { others(manyMissing - 1)(m); m.observe(claim("0", claims.Bound), alive, start) }, missingGather, true, false},
 		"one is over":           {func(m *missingOwners) { others(manyMissing - 1)(m); m.shed(map[string]bool{"1": true}) }, missingGather, true, false},
-		"one cannot be read":    {func(m *missingOwners) { others(manyMissing - 2)(m); m.observe(claim("u", claims.Bound), unread, start) }, missingGather, false, true},
+		"one was displaced":     {func(m *missingOwners) { others(manyMissing - 1)(m); m.displace("0", start) }, missingGather, false, true},
+		"one was displaced long ago": {func(m *missingOwners) {
+			others(manyMissing - 2)(m)
+			m.displace("d", start.Add(-hold))
+		}, missingGather, true, false},
+		"one cannot be read": {func(m *missingOwners) { others(manyMissing - 2)(m); m.observe(claim("u", claims.Bound), unread, start) }, missingGather, false, true},
 		"one is preserved and unread": {func(m *missingOwners) {
 			others(manyMissing - 2)(m)
 			m.observe(claim("u", claims.Preserved), unread, start)

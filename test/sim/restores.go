@@ -48,6 +48,19 @@ func (r restores) over(id string) {
 	}
 }
 
+// started begins a new life of the daemon, which does not know of the forgotten
+// sandboxes whose names were taken.
+func (m *model) started() {
+	m.pods.started()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, s := range m.shown {
+		if m.pods.displaced(s.key, s.pod) {
+			m.restores.over(id)
+		}
+	}
+}
+
 // restore restores the API server from its backup. What could be released before
 // may be released; what a restore forgets is not thereby released.
 func (m *model) restore() {

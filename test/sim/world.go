@@ -128,7 +128,7 @@ func (w *World) Start() error {
 	kind := schema.FromAPIVersionAndKind(sandboxAPIVersion, "Sandbox")
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
 	d.kubelet = newKubelet(ctx, w.address)
-	w.model.pods.started()
+	w.model.started()
 	guard := place.New(place.Config{Table: table, Cluster: place.NewCluster(kube.CoreV1()), FS: w.FS, StatePath: tablePath})
 	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
