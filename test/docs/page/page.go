@@ -43,7 +43,7 @@ type Block struct {
 func (b Block) String() string { return fmt.Sprintf("%s:%d (%s)", b.Page, b.Line, b.Section) }
 
 // patterns are the files that have commands for readers.
-var patterns = [...]string{"README.md", "docs/*.md", "docs/runbooks/*.md", "charts/vk-sandbox/README.md"}
+var patterns = [...]string{"*.md", "docs/*.md", "docs/runbooks/*.md", "charts/vk-sandbox/README.md"}
 
 // Files are the pages below root, the top folder of the project, from there.
 func Files(root string) ([]string, error) {
