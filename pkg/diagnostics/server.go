@@ -5,23 +5,20 @@ package diagnostics
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/httpserver"
 )
 
 const (
-	readTimeout     = 10 * time.Second
-	writeTimeout    = 30 * time.Second // a profile has its own length on top
-	idleTimeout     = 90 * time.Second
-	maxHeaderBytes  = 16 << 10
-	shutdownTimeout = 5 * time.Second
+	readTimeout    = 10 * time.Second
+	writeTimeout   = 30 * time.Second // a profile has its own length on top
+	maxHeaderBytes = 16 << 10
 )
 
 // Config says what a [Server] serves.
@@ -67,34 +64,17 @@ func routes(c Config) http.Handler {
 	return mux
 }
 
-// Run answers requests until ctx ends, and then lets go of the address at
-// once and waits for the answers under way, but not for long.
+// Run answers requests until ctx ends, and then closes the address at once. Answers in
+// progress may take a few seconds more.
 func (s *Server) Run(ctx context.Context) error {
-	logger := klog.FromContext(ctx)
 	server := &http.Server{
-		Handler:           s.routes,
-		ReadHeaderTimeout: readTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(logger), slog.LevelDebug),
+		Handler:        s.routes,
+		ReadTimeout:    readTimeout,
+		WriteTimeout:   writeTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
 	}
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-		defer cancel()
-		if err := server.Shutdown(grace); err != nil {
-			// A profile under way may take as long as it was asked to.
-			_ = server.Close()
-		}
-	}()
-	err := server.Serve(s.listener)
-	if errors.Is(err, http.ErrServerClosed) {
-		<-stopped
-		return nil
+	if err := httpserver.Run(ctx, server, s.listener); err != nil {
+		return fmt.Errorf("serve metrics and health: %w", err)
 	}
-	return fmt.Errorf("serve metrics and health: %w", err)
+	return nil
 }
