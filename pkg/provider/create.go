@@ -213,8 +213,12 @@ var (
 // holder is the Pod as the table is to know its holder: by its newest object, which
 // has who controls it now. The one that virtual-kubelet hands over can be older.
 func (p *Provider) holder(pod *corev1.Pod) claims.Holder {
-	if cached := p.cachedPod(podcontract.Key(pod), pod.UID); cached != nil {
-		pod = cached
+	key := podcontract.Key(pod)
+	if cached := p.cachedPod(key, pod.UID); cached != nil {
+		return holderOf(cached)
+	}
+	if t, ok := p.pods.get(key); ok && t.gone != nil && t.pod.UID == pod.UID {
+		return holderOf(t.gone.final)
 	}
 	return holderOf(pod)
 }

@@ -36,9 +36,7 @@ func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.Add(podcontract.Key(
 // is false when no event but a new list says so. It never blocks.
 func (p *Provider) PodGone(pod *corev1.Pod, seen bool) {
 	key := podcontract.Key(pod)
-	if c, held := p.table.Get(key); held && c.PodUID == pod.UID {
-		p.pods.trackUnknown(pod)
-	}
+	p.pods.trackUnknown(pod) // a claim for it can be on its way
 	p.pods.depart(pod, seen)
 	p.observed.Add(key)
 }

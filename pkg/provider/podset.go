@@ -84,7 +84,8 @@ func (s *podSet) track(pod *corev1.Pod) {
 		t.end = nil
 	}
 	t.removed = t.removed && pod.DeletionTimestamp != nil
-	t.pod, t.gone, t.waiting = pod, nil, ""
+	// A departure stays known: a claim can arrive for a Pod that has gone meanwhile.
+	t.pod, t.waiting = pod, ""
 	s.pods[podcontract.Key(pod)] = t
 }
 
