@@ -96,7 +96,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 			})
 			w.API.CreatePod(a, false, "86400")
 			w.Wait(2 * time.Second)
-			w.expectWaits(t, "when a new Pod adopts", map[string]string{a + " bound": "the claims file to name its Pod", b + " bound": ""})
+			w.expectWaits(t, "when a new Pod adopts", map[string]string{a + " preserved": "the claims file to name its Pod", b + " bound": ""})
 			w.FS.SetFault(nil)
 			w.Wait(time.Minute)
 		})
