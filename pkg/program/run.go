@@ -68,7 +68,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	// An unknown command has been reported as an argument of root.
 	called, _, _ := root.Find(args)
 	if errors.As(err, new(usageError)) {
-		fmt.Fprintf(stderr, "%s: %v\n%[1]s --help lists the flags and their environment variables.\n", called.CommandPath(), err)
+		fmt.Fprintf(stderr, "%s: %v\n%[1]s --help lists its settings.\n", called.CommandPath(), err)
 		return ExitUsage
 	}
 	if !errors.Is(err, ErrReported) {
