@@ -22,7 +22,8 @@ import (
 // execute runs the program, and returns what it printed as an error.
 func execute(ctx context.Context, args []string, ready func(api []net.Listener, control net.Listener)) error {
 	var stderr bytes.Buffer
-	if code := program.Run(ctx, newCommand(ready), args, io.Discard, &stderr); code != program.ExitOK {
+	command := newCommand(ready) //nolint:contextcheck // Run gives the command its context
+	if code := program.Run(ctx, command, args, io.Discard, &stderr); code != program.ExitOK {
 		return fmt.Errorf("exit code %d: %s", code, &stderr)
 	}
 	return nil

@@ -57,13 +57,13 @@ func newClaimsCommand(getenv func(string) string) *cobra.Command {
 			if err := program.UnexpectedArguments(args, ""); err != nil {
 				return err
 			}
-			print, err := o.finish(cmd.Flags(), getenv)
+			write, err := o.finish(cmd.Flags(), getenv)
 			if err != nil {
 				return program.UsageError(err)
 			}
 			report, err := readClaims(o.statePath)
 			if err == nil {
-				err = print(cmd.OutOrStdout(), report)
+				err = write(cmd.OutOrStdout(), report)
 			}
 			return withClaimsHint(err)
 		},
@@ -78,11 +78,11 @@ func (o *claimsOptions) finish(flags *pflag.FlagSet, getenv func(string) string)
 	origins, err := program.ReadEnvironment(flags, variables(), getenv)
 	v := program.Validation{Origins: origins}
 	v.Check("state-path", o.statePath, checkStatePath(o.statePath))
-	print := map[string]printer{"table": printTable, "json": printJSON, "yaml": printYAML}[o.output]
-	if print == nil {
+	write := map[string]printer{"table": printTable, "json": printJSON, "yaml": printYAML}[o.output]
+	if write == nil {
 		v.Check("output", o.output, errors.New("want table, json or yaml"))
 	}
-	return print, errors.Join(err, v.Err())
+	return write, errors.Join(err, v.Err())
 }
 
 // claimsReport is what the command prints: a NodeClaimStatus' status, and what only

@@ -1,6 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Command vk-sandbox is the node agent: one virtual node per host, whose Pods
+// are claims on the host's sandboxd. It is driven by flags and environment
+// variables alone (configuration); --help lists them.
 package main
 
 import (

@@ -81,17 +81,9 @@ func flagError(err error) error {
 	return invalidValue(invalid.GetValue(), Origins{}.Of(f.Name), wanted(f, invalid.Unwrap()))
 }
 
-// wanted says what a flag takes where err only says what it does not take.
+// wanted says what a flag takes where the parser only says what it does not take.
 func wanted(f *pflag.Flag, err error) error {
 	switch f.Value.Type() {
-	case "bool":
-		return errors.New("want true or false")
-	case "int":
-		return errors.New("want a whole number")
-	case "float64":
-		return errors.New("want a number")
-	case "duration":
-		return errors.New("want a duration such as 30s or 5m")
 	case "quantity":
 		return errors.New("want a Kubernetes quantity such as 4000, 500m or 8Ti")
 	case "ip":

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
@@ -95,10 +96,10 @@ func TestErrors(t *testing.T) {
 		"no value":         {[]string{"--size"}, nil, nil, program.ExitUsage, "--size"},
 		"argument":         {[]string{"run"}, nil, nil, program.ExitUsage, "shoe: unexpected argument \"run\", shoes take none\n"},
 		"after two dashes": {[]string{"--", "run"}, nil, nil, program.ExitUsage, "\"run\""},
-		"flag":             {[]string{"--size=big"}, nil, nil, program.ExitUsage, "invalid value \"big\" of --size: want a whole number\n"},
-		"variable":         {nil, map[string]string{"SHOE_SIZE": "big"}, nil, program.ExitUsage, "invalid value \"big\" of --size (from SHOE_SIZE): want a whole number\n"},
+		"flag":             {[]string{"--size=big"}, nil, nil, program.ExitUsage, "invalid value \"big\" of --size: must be an integer\n"},
+		"variable":         {nil, map[string]string{"SHOE_SIZE": "big"}, nil, program.ExitUsage, "invalid value \"big\" of --size (from SHOE_SIZE): must be an integer\n"},
 		"all": {[]string{"--colour=pink"}, map[string]string{"SHOE_SIZE": "big", "SHOE_PACE": "-1s"}, nil, program.ExitUsage,
-			"invalid value \"big\" of --size (from SHOE_SIZE): want a whole number\n" +
+			"invalid value \"big\" of --size (from SHOE_SIZE): must be an integer\n" +
 				"invalid value \"-1s\" of --pace (from SHOE_PACE): must not be negative\n--colour: out of stock\n"},
 		"failure":       {[]string{"lace"}, nil, errors.New("torn"), program.ExitError, "shoe lace: torn\n"},
 		"logged before": {[]string{"lace"}, nil, program.ErrReported, program.ExitError, ""},
@@ -146,9 +147,10 @@ func TestWordsForValues(t *testing.T) {
 	fs.Bool("bool", false, "")
 	fs.Float64("float64", 0, "")
 	fs.IP("ip", nil, "")
+	fs.Var(&resource.QuantityValue{}, "quantity", "")
 	fs.Uint("uint", 0, "")
 	for flag, want := range map[string]string{
-		"bool": "want true or false", "float64": "want a number", "ip": "want an IP address", "uint": "non-negative integer",
+		"bool": "must be true or false", "float64": "must be a number", "ip": "want an IP address", "quantity": "want a Kubernetes quantity", "uint": "non-negative integer",
 	} {
 		origins, err := program.ReadEnvironment(fs, map[string]string{flag: "X"}, func(string) string { return "odd" })
 		if err == nil || !strings.Contains(err.Error(), want) || origins[flag] != "X" {
