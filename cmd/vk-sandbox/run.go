@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -115,7 +116,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return lock.Watch(ctx) })
 	group.Go(func() error { return guard.Run(ctx) })
-	group.Go(func() error { return virtual.Run(ctx) })
+	group.Go(func() error { return o.withFlag(virtual.Run(ctx)) })
 	group.Go(func() error {
 		return afterAdmission(ctx, guard, func(ctx context.Context) error { lifecycle.Run(ctx); return nil })
 	})
@@ -136,4 +137,16 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		})
 	}
 	return group.Wait()
+}
+
+// withFlag puts the flag in front of an error about a setting of the virtual node.
+func (o *options) withFlag(err error) error {
+	var setting *virtualnode.SettingError
+	if !errors.As(err, &setting) {
+		return err
+	}
+	flag := map[virtualnode.Setting]string{
+		virtualnode.SettingNodeName: "node-name", virtualnode.SettingListenAddr: "listen-addr", virtualnode.SettingCertFile: "tls-cert",
+	}[setting.Setting]
+	return fmt.Errorf("%s: %w", o.origin(flag), err)
 }
