@@ -119,6 +119,12 @@ func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) err
 	return err
 }
 
+// approvePlaceCommand is what an operator runs on the host to let the daemon use the
+// table at statePath where it found it.
+func approvePlaceCommand(statePath string) string {
+	return "vk-sandbox approve " + string(approval.Place) + " --state-path=" + statePath
+}
+
 // placeLine is a table's place for people; empty for none.
 func placeLine(p claims.Place) string {
 	if p == (claims.Place{}) {

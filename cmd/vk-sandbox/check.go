@@ -129,6 +129,8 @@ func (o *checkOptions) config(getenv func(string) string, out io.Writer) (*check
 		Namespace: o.namespace, Nodes: labels.SelectorFromSet(labels.Set(o.nodes)), DaemonSet: o.daemonSet,
 		Template: o.template, Net: o.net, Size: o.size,
 		Owner: owner, Timeout: o.timeout, Client: client, Out: out,
+		AxesHint:   "--template, --net and --size; test.template, test.net and test.size in the chart",
+		StatusHint: "--claim-status=false, where the daemons have --claim-status-interval=0",
 	}
 	if o.claimStatus {
 		objects, err := versioned.NewForConfig(config)

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -69,6 +70,27 @@ func TestCheckHelp(t *testing.T) {
 	}
 	if !strings.Contains(usage(t), "check ") {
 		t.Error("the program's help does not name the command")
+	}
+}
+
+// The check's advice names the command's flags, and the chart's values.
+func TestCheckAdviceNamesTheFlags(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	o := checkOptions{ownerPod: "test/uid-1", claimStatus: true}
+	c, err := o.config(environment(map[string]string{"KUBECONFIG": writeKubeconfig(t, t.TempDir())}), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--template", "--net", "--size", "test.template"} {
+		if !strings.Contains(c.AxesHint, want) {
+			t.Errorf("hint %q lacks %s", c.AxesHint, want)
+		}
+	}
+	if !strings.Contains(c.StatusHint, "--claim-status=false") || !strings.Contains(c.StatusHint, "--claim-status-interval=0") {
+		t.Errorf("hint %q", c.StatusHint)
+	}
+	if c.Owner == nil || c.Owner.Name != "test" || c.Owner.UID != "uid-1" || c.Statuses == nil {
+		t.Errorf("check %+v", c)
 	}
 }
 

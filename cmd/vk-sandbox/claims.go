@@ -118,7 +118,7 @@ func readClaims(statePath string) (claimsReport, error) {
 	}
 	found, mismatch, err := place.ReadReport(claims.OS(), statePath, recorded)
 	if err == nil && mismatch {
-		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: place.ApproveCommand(statePath)}
+		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: approvePlaceCommand(statePath)}
 	}
 	return r, err
 }
