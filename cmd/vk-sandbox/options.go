@@ -206,8 +206,10 @@ func (o *options) validate() error {
 	if o.kubeAPIBurst <= 0 {
 		v.Check("kube-api-burst", fmt.Sprint(o.kubeAPIBurst), errors.New("must be above zero"))
 	}
-	if err := checkURL(o.sandboxdURL); err != nil {
-		v.Fail("sandboxd-url", err)
+	if err := checkURL(o.sandboxdURL); strings.ContainsAny(o.sandboxdURL, "@?#") && err != nil {
+		v.Fail("sandboxd-url", err) // without the URL: a secret could be in it
+	} else {
+		v.Check("sandboxd-url", o.sandboxdURL, err)
 	}
 	if o.sandboxdAdvertiseAddr != "" {
 		v.Check("sandboxd-advertise-addr", o.sandboxdAdvertiseAddr, program.CheckHostPort(o.sandboxdAdvertiseAddr))
@@ -256,8 +258,8 @@ func checkRate(rate float64) error {
 	return nil
 }
 
-// checkURL wants a base URL that carries no secret: it is logged. The error never has
-// what could be one.
+// checkURL wants a base URL that carries no secret: it is logged. The error does not have
+// the URL.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
