@@ -9,27 +9,41 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], func([]net.Listener, net.Listener) {})
-	klog.Flush()
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "sandboxd-sim:", err)
-		stop()
-		os.Exit(1)
+	code := program.Run(ctx, newCommand(func([]net.Listener, net.Listener) {}), os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// newCommand returns the program's command, which calls ready when every listener is open.
+// The control listener is nil where it is disabled.
+func newCommand(ready func(api []net.Listener, control net.Listener)) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:  "sandboxd-sim",
+		Long: "sandboxd-sim simulates sandboxd without microVMs, for demos, tests and benchmarks.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := program.UnexpectedArguments(args, ": everything is set by flags"); err != nil {
+				return err
+			}
+			if err := o.validate(); err != nil {
+				return program.UsageError(err)
+			}
+			return run(cmd.Context(), &o, ready)
+		},
 	}
+	program.AddFlags(cmd, o.flags(), nil)
+	return cmd
 }

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -28,32 +29,33 @@ type options struct {
 	rebuildFor      time.Duration
 	rebuildIndex    string
 
-	config sandboxdsim.Config
+	// simulator has what needs no translation.
+	simulator sandboxdsim.Config
 }
 
-func parse(args []string) (*options, error) {
-	var o options
-	c := &o.config
-	logging := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(logging)
-	if err := logging.Set("v", "1"); err != nil {
-		return nil, err
-	}
-	fs := pflag.NewFlagSet("sandboxd-sim", pflag.ContinueOnError)
-	fs.AddGoFlag(logging.Lookup("v"))
-	fs.StringArrayVar(&o.listen, "listen", []string{"127.0.0.1:7777"}, "address of the sandboxd API; repeatable")
-	fs.StringVar(&o.controlListen, "control-listen", "127.0.0.1:7778", "address of the control API, which asks for no token; empty disables it")
-	fs.StringVar(&c.AdvertiseAddr, "advertise-addr", "", "owner_addr of claims, host:port (default: the first --listen)")
-	fs.StringVar(&c.StateDir, "state-dir", "/var/lib/sandboxd-sim", "directory that keeps the VMs and the record over a restart")
-	fs.StringVar(&o.tokenFile, "token-file", "", "file with the root token; made with a random token when missing (default: token in --state-dir)")
-	fs.StringVar(&o.tenantTokenFile, "tenant-token-file", "", "file with a tenant's token (default: there is no tenant)")
+// flags returns the flags, which set o, in the sections of the help text.
+func (o *options) flags() (sections cliflag.NamedFlagSets) {
+	c := &o.simulator
+	fs := sections.FlagSet("Listener")
+	fs.StringArrayVar(&o.listen, "listen", []string{"127.0.0.1:7777"}, "`address` of the sandboxd API; repeatable")
+	fs.StringVar(&o.controlListen, "control-listen", "127.0.0.1:7778", "`address` of the control API, which asks for no token; empty disables it")
+	fs.StringVar(&c.AdvertiseAddr, "advertise-addr", "", "owner_addr of claims, `host:port` (default: the first --listen)")
+
+	fs = sections.FlagSet("State and token")
+	fs.StringVar(&c.StateDir, "state-dir", "/var/lib/sandboxd-sim", "`directory` that keeps the VMs and the record over a restart")
+	fs.StringVar(&o.tokenFile, "token-file", "", "`file` with the root token; made with a random token when missing (default: token in --state-dir)")
+	fs.StringVar(&o.tenantTokenFile, "tenant-token-file", "", "`file` with a tenant's token (default: there is no tenant)")
+
+	fs = sections.FlagSet("Claim")
 	fs.StringArrayVar(&o.pools, "pools", []string{"ghcr.io/cocoonstack/sandbox/rt:24.04,net=none,size=small,target=8"},
-		"a warm pool, TEMPLATE[,net=NET][,size=SIZE][,target=N][,golden=BOOL]; repeatable")
+		"a warm pool, `TEMPLATE[,net=NET][,size=SIZE][,target=N][,golden=BOOL]`; repeatable")
 	fs.IntVar(&c.MaxClaims, "max-claims", 0, "most claims on the node; 0 for no bound, negative for none at all")
 	fs.IntVar(&c.TenantMaxClaims, "tenant-max-claims", 0, "most claims of the tenant; read like --max-claims")
 	fs.DurationVar(&c.RetryAfter, "retry-after", time.Second, "Retry-After of every 429")
-	fs.StringSliceVar(&c.Peers, "peers", nil, "host:port of other nodes, for /v1/info and redirects")
+	fs.StringSliceVar(&c.Peers, "peers", nil, "`host:port` of other nodes, for /v1/info and redirects")
 	fs.StringVar(&o.redirect, "redirect", string(sandboxdsim.RedirectNever), "when a claim is sent to the peers: never, full (instead of 429) or miss (no warm VM either)")
+
+	fs = sections.FlagSet("Timing")
 	fs.StringVar(&o.latency, "latency", "real", "provisioning times: real or none")
 	fs.DurationVar(&c.RefillInterval, "refill-interval", 250*time.Millisecond, "time in which a pool gets one VM back")
 	fs.DurationVar(&c.ReapInterval, "reap-interval", time.Second, "time between two looks for ended leases")
@@ -61,50 +63,66 @@ func parse(args []string) (*options, error) {
 	fs.DurationVar(&c.ArchiveRetention, "archive-retention", 7*24*time.Hour, "lease of an archived sandbox")
 	fs.DurationVar(&o.rebuildFor, "rebuild", 0, "time in which the index is not whole after a restart")
 	fs.StringVar(&o.rebuildIndex, "rebuild-index", string(sandboxdsim.IndexUnavailable), "what the index answers in that time: unavailable, partial or empty")
-	if err := fs.Parse(args); err != nil {
-		return nil, err
-	}
-	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q: everything is set by flags, see --help", fs.Arg(0))
-	}
-	return &o, o.complete()
+
+	fs = sections.FlagSet("Logging and information")
+	logging := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logging)
+	fs.AddGoFlag(logging.Lookup("v"))
+	program.SetDefault(fs, "v", "1")
+	return sections
 }
 
-// complete turns what was given as text into the configuration.
-func (o *options) complete() error {
-	c := &o.config
+// validate returns everything that is invalid.
+func (o *options) validate() error {
+	c := &o.simulator
+	var v program.Validation
 	if c.StateDir == "" {
-		return errors.New("--state-dir: name a directory to keep the state in")
+		v.Fail("state-dir", errors.New("name a directory to keep the state in"))
 	}
+	for _, text := range o.pools {
+		if _, err := sandboxdsim.ParsePool(text); err != nil {
+			v.Fail("pools", err)
+		}
+	}
+	if o.latency != "real" && o.latency != "none" {
+		v.Check("latency", o.latency, errors.New("use real or none"))
+	}
+	v.Check("retry-after", c.RetryAfter.String(), program.CheckPositive(c.RetryAfter))
+	v.Check("refill-interval", c.RefillInterval.String(), program.CheckPositive(c.RefillInterval))
+	v.Check("reap-interval", c.ReapInterval.String(), program.CheckPositive(c.ReapInterval))
+	v.Check("archive-retention", c.ArchiveRetention.String(), program.CheckPositive(c.ArchiveRetention))
+	return v.Err()
+}
+
+// config returns the simulator's configuration. It reads the tokens, and makes the root
+// token where there is none.
+func (o *options) config() (c sandboxdsim.Config, err error) {
+	c = o.simulator
 	if o.tokenFile == "" {
 		o.tokenFile = filepath.Join(c.StateDir, "token")
+	}
+	if c.RootToken, err = readOrMakeToken(o.tokenFile); err != nil {
+		return c, fmt.Errorf("--token-file: %w", err)
+	}
+	if o.tenantTokenFile != "" {
+		if c.TenantToken, err = readToken(o.tenantTokenFile); err != nil {
+			return c, fmt.Errorf("--tenant-token-file: %w", err)
+		}
 	}
 	for _, text := range o.pools {
 		p, err := sandboxdsim.ParsePool(text)
 		if err != nil {
-			return fmt.Errorf("--pools: %w", err)
+			return c, fmt.Errorf("--pools: %w", err)
 		}
 		c.Pools = append(c.Pools, p)
 	}
-	switch o.latency {
-	case "real":
+	if o.latency == "real" {
 		c.Latency = sandboxdsim.RealLatency()
-	case "none":
-	default:
-		return fmt.Errorf("--latency: unknown value %q: use real or none", o.latency)
-	}
-	for name, d := range map[string]time.Duration{
-		"retry-after": c.RetryAfter, "refill-interval": c.RefillInterval,
-		"reap-interval": c.ReapInterval, "archive-retention": c.ArchiveRetention,
-	} {
-		if d <= 0 {
-			return fmt.Errorf("--%s: %v is not a positive time", name, d)
-		}
 	}
 	if o.rebuildFor != 0 {
 		c.Rebuild = sandboxdsim.Rebuild{For: sandboxdsim.Duration(o.rebuildFor), Index: sandboxdsim.Index(o.rebuildIndex)}
 	}
 	c.Redirect = sandboxdsim.Redirect(o.redirect)
 	c.Logger = klog.Background()
-	return nil
+	return c, nil
 }

@@ -13,21 +13,17 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-// run serves until the context ends or a listener fails. It calls ready when every listener is open; the
-// control listener is nil where it is disabled.
-func run(ctx context.Context, args []string, ready func(api []net.Listener, control net.Listener)) (err error) {
-	o, err := parse(args)
+// run serves until the context ends or a listener fails.
+func run(ctx context.Context, o *options, ready func(api []net.Listener, control net.Listener)) (err error) {
+	c, err := o.config()
 	if err != nil {
 		return err
 	}
-	if err := o.readTokens(); err != nil {
-		return err
-	}
-	api, control, err := o.open(ctx)
+	api, control, err := o.open(ctx, &c)
 	if err != nil {
 		return err
 	}
-	server, err := sandboxdsim.New(o.config)
+	server, err := sandboxdsim.New(c)
 	if err != nil {
 		return errors.Join(err, closeAll(append(api, control)))
 	}
@@ -48,30 +44,18 @@ func run(ctx context.Context, args []string, ready func(api []net.Listener, cont
 		serve(server.ServeControl, control)
 	}
 	running.Go(func() { server.Run(ctx) })
-	o.config.Logger.Info("Serving", "api", o.listen, "control", o.controlListen, "ownerAddr", o.config.AdvertiseAddr, "stateDir", o.config.StateDir, "tokenFile", o.tokenFile)
+	c.Logger.Info("Serving", "api", o.listen, "control", o.controlListen, "ownerAddr", c.AdvertiseAddr, "stateDir", c.StateDir, "tokenFile", o.tokenFile)
 	ready(api, control)
 	running.Wait()
-	o.config.Logger.Info("Stopped")
+	c.Logger.Info("Stopped")
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
 	}
 	return nil
 }
 
-func (o *options) readTokens() (err error) {
-	if o.config.RootToken, err = readOrMakeToken(o.tokenFile); err != nil {
-		return fmt.Errorf("--token-file: %w", err)
-	}
-	if o.tenantTokenFile != "" {
-		if o.config.TenantToken, err = readToken(o.tenantTokenFile); err != nil {
-			return fmt.Errorf("--tenant-token-file: %w", err)
-		}
-	}
-	return nil
-}
-
 // open opens the listeners, and advertises the first where nothing else is advertised.
-func (o *options) open(ctx context.Context) (api []net.Listener, control net.Listener, err error) {
+func (o *options) open(ctx context.Context, c *sandboxdsim.Config) (api []net.Listener, control net.Listener, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, closeAll(append(api, control)))
@@ -90,12 +74,12 @@ func (o *options) open(ctx context.Context) (api []net.Listener, control net.Lis
 			return api, nil, fmt.Errorf("--control-listen: %w", err)
 		}
 	}
-	if o.config.AdvertiseAddr == "" {
+	if c.AdvertiseAddr == "" {
 		first, isTCP := api[0].Addr().(*net.TCPAddr)
 		if !isTCP || first.IP.IsUnspecified() {
 			return api, control, errors.New("--advertise-addr: set it, because --listen names no address that a client could use")
 		}
-		o.config.AdvertiseAddr = first.String()
+		c.AdvertiseAddr = first.String()
 	}
 	return api, control, nil
 }

@@ -4,7 +4,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,8 +15,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
+
+// execute runs the program, and returns what it printed as an error.
+func execute(ctx context.Context, args []string, ready func(api []net.Listener, control net.Listener)) error {
+	var stderr bytes.Buffer
+	command := newCommand(ready) //nolint:contextcheck // Run gives the command its context
+	if code := program.Run(ctx, command, args, io.Discard, &stderr); code != program.ExitOK {
+		return fmt.Errorf("exit code %d: %s", code, &stderr)
+	}
+	return nil
+}
 
 // simulator is the program while it runs.
 type simulator struct {
@@ -30,7 +43,7 @@ func start(t *testing.T, args ...string) simulator {
 	up := make(chan simulator, 1)
 	args = append([]string{"--listen=127.0.0.1:0", "--control-listen=127.0.0.1:0", "--latency=none", "--v=0"}, args...)
 	go func() {
-		ended <- run(ctx, args, func(api []net.Listener, control net.Listener) {
+		ended <- execute(ctx, args, func(api []net.Listener, control net.Listener) {
 			up <- simulator{api: api[0].Addr().String(), control: "http://" + control.Addr().String()}
 		})
 	}()
@@ -154,10 +167,31 @@ func TestRunRefuses(t *testing.T) {
 			if want != "--listen" && !strings.Contains(want, "--advertise-addr") {
 				base = append(base, "--listen=127.0.0.1:0")
 			}
-			err := run(t.Context(), append(base, args...), func([]net.Listener, net.Listener) { t.Error("it serves") })
+			err := execute(t.Context(), append(base, args...), func([]net.Listener, net.Listener) { t.Error("it serves") })
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one with %q", err, want)
 			}
 		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := program.Run(t.Context(), newCommand(nil), []string{"--help"}, &stdout, &stderr); code != program.ExitOK || stderr.Len() > 0 {
+		t.Errorf("exit code %d, complained %q", code, &stderr)
+	}
+	for _, want := range []string{"State and token flags:", "--state-dir directory", "-v, --v Level", "(default 1)"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("the help text lacks %q:\n%s", want, &stdout)
+		}
+	}
+}
+
+func TestEverythingInvalidIsReportedAtOnce(t *testing.T) {
+	err := execute(t.Context(), []string{"--latency=some", "--pools=a,size=huge", "--reap-interval=-1s"}, nil)
+	for _, want := range []string{"exit code 2", "--latency", "--pools", "--reap-interval", "sandboxd-sim --help"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want %s in it", err, want)
+		}
 	}
 }

@@ -4,19 +4,24 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/klog/v2"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
-
-// commandApprove is the word that calls for an approval instead of the daemon.
-const commandApprove = "approve"
 
 const approveHelp = `vk-sandbox approve lets the daemon of this host do what it waits for an operator
 to decide. It writes a file beside the claims table, which the daemon takes up
@@ -29,47 +34,49 @@ within 5 seconds; without a running daemon, the next one does.
                    their Pods and owners went missing together and no deletion
                    was seen. Each owner is read once more; a claim whose owner
                    is there again is kept. A daemon that starts later holds
-                   them anew
-
-Usage: vk-sandbox approve place|missing-owners [flags]
-
-`
+                   them anew`
 
 // approveOptions are the settings of the approve command.
 type approveOptions struct{ statePath string }
 
-// approveSettings lists them. Each writes into o.
-func approveSettings(o *approveOptions) []setting {
-	return []setting{
-		{"", "state-path", "VK_STATE_PATH", "/var/lib/vk-sandbox/claims.json",
-			"the claims table's file [VK_STATE_PATH]", bind(&o.statePath, "file", parseStatePath)},
-		{"", "help", "", "false",
-			"print this text and exit", bind(new(bool), "bool", parseBool)},
-	}
+func (o *approveOptions) flags() (sections cliflag.NamedFlagSets) {
+	fs := sections.FlagSet("approve")
+	fs.StringVar(&o.statePath, "state-path", defaultStatePath, "the claims table's `file`")
+	return sections
 }
 
-// executeApprove is the approve command: it returns the exit code.
-func executeApprove(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	kinds := map[string]func(io.Writer, string, time.Time) error{
+// newApproveCommand returns the command that writes an approval.
+func newApproveCommand(getenv func(string) string) *cobra.Command {
+	var o approveOptions
+	approvals := map[string]func(io.Writer, string, time.Time) error{
 		string(approval.Place): approvePlace, string(approval.MissingOwners): approveMissingOwners,
 	}
-	var approve func(io.Writer, string, time.Time) error
-	if i := slices.IndexFunc(args, func(arg string) bool { return kinds[arg] != nil }); i >= 0 {
-		approve = kinds[args[i]]
-		args = slices.Delete(slices.Clone(args), i, i+1)
+	cmd := &cobra.Command{
+		Use: "approve place|missing-owners", Short: "Let the daemon do what it waits for an operator to decide", Long: approveHelp,
+		Args:      cobra.ArbitraryArgs,
+		ValidArgs: slices.Sorted(maps.Keys(approvals)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return program.UsageError(fmt.Errorf("say what to approve: %s or %s", approval.Place, approval.MissingOwners))
+			}
+			approve := approvals[args[0]]
+			if approve == nil {
+				return program.UnexpectedArguments(args, fmt.Sprintf(": want %s or %s", approval.Place, approval.MissingOwners))
+			}
+			if err := program.UnexpectedArguments(args[1:], ": approve one thing at a time"); err != nil {
+				return err
+			}
+			origins, err := program.ReadEnvironment(cmd.Flags(), variables(), getenv)
+			v := program.Validation{Origins: origins}
+			v.Check("state-path", o.statePath, checkStatePath(o.statePath))
+			if err := errors.Join(err, v.Err()); err != nil {
+				return program.UsageError(err)
+			}
+			return withClaimsHint(approve(cmd.OutOrStdout(), o.statePath, time.Now()))
+		},
 	}
-	var o approveOptions
-	if code, run := parseCommand(commandApprove, approveHelp, approveSettings(&o), args, getenv, stdout, stderr); !run {
-		return code
-	}
-	if approve == nil {
-		return refuse(commandApprove, fmt.Errorf("say what to approve: %s or %s", approval.Place, approval.MissingOwners), stderr)
-	}
-	if err := approve(stdout, o.statePath, time.Now()); err != nil {
-		fmt.Fprintf(stderr, "vk-sandbox approve: %v%s\n", err, claimsHint(err))
-		return exitError
-	}
-	return exitOK
+	program.AddFlags(cmd, o.flags(), variables())
+	return cmd
 }
 
 // approvePlace approves the mismatch that the daemon has found, and no other: it may
@@ -112,6 +119,12 @@ func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) err
 	return err
 }
 
+// approvePlaceCommand is what an operator runs on the host to let the daemon use the
+// table at statePath where it found it.
+func approvePlaceCommand(statePath string) string {
+	return "vk-sandbox approve " + string(approval.Place) + " --state-path=" + statePath
+}
+
 // placeLine is a table's place for people; empty for none.
 func placeLine(p claims.Place) string {
 	if p == (claims.Place{}) {
@@ -129,4 +142,19 @@ func orUnknown(id string) string {
 		return "unknown"
 	}
 	return id
+}
+
+// heldReleaser is the provider as an approval of missing owners reaches it.
+type heldReleaser interface {
+	HeldClaims() int
+	ReleaseHeld(before time.Time)
+}
+
+// watchApprovals takes the approvals of missing owners until ctx ends. Each covers the
+// claims whose owners were missing when it was given, and none that are held later.
+func watchApprovals(ctx context.Context, fsys claims.FS, statePath string, p heldReleaser) {
+	approval.Watch(ctx, fsys, statePath, approval.MissingOwners, func(a approval.Approval) {
+		klog.FromContext(ctx).Info("An operator has approved the release of the held claims; their owners are read once more first", "approvedAt", a.At, "held", p.HeldClaims())
+		p.ReleaseHeld(a.At)
+	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 const (
@@ -55,7 +56,7 @@ func approved(t *testing.T, path string, kind approval.Kind) (approval.Approval,
 // The approval names what the operator was shown, and is for that alone.
 func TestApprovePlace(t *testing.T) {
 	path := elsewhere(t, elsewhereReport)
-	stdout, _ := approveCommand(t, exitOK, "place", "--state-path="+path)
+	stdout, _ := approveCommand(t, program.ExitOK, "place", "--state-path="+path)
 	for _, want := range []string{"cluster cluster-a, host host-1", "cluster cluster-b, host host-1", "released", path + ".approval-place"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("printed %q, want %q in it", stdout, want)
@@ -75,7 +76,7 @@ func TestNothingToApprove(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := elsewhere(t, report)
-			stdout, _ := approveCommand(t, exitOK, "--state-path", path, "place")
+			stdout, _ := approveCommand(t, program.ExitOK, "--state-path", path, "place")
 			if !strings.Contains(stdout, "Nothing to approve") || !strings.Contains(stdout, "cluster-a") {
 				t.Errorf("printed %q", stdout)
 			}
@@ -88,7 +89,7 @@ func TestNothingToApprove(t *testing.T) {
 
 func TestApproveMissingOwners(t *testing.T) {
 	path := elsewhere(t, "")
-	approveCommand(t, exitOK, "missing-owners", "--state-path", path)
+	approveCommand(t, program.ExitOK, "missing-owners", "--state-path", path)
 	if a, found := approved(t, path, approval.MissingOwners); !found || a.At.IsZero() {
 		t.Errorf("approval %+v, %v", a, found)
 	}
@@ -103,12 +104,12 @@ func TestApproveErrors(t *testing.T) {
 		code int
 		says string
 	}{
-		"nothing":        {nil, exitUsage, "place or missing-owners"},
-		"something else": {[]string{"all"}, exitUsage, `"all"`},
-		"both":           {[]string{"place", "missing-owners"}, exitUsage, `"missing-owners"`},
-		"no table":       {[]string{"place", "--state-path", filepath.Join(t.TempDir(), "absent")}, exitError, "--state-path is not the daemon's"},
-		"no table, both": {[]string{"missing-owners", "--state-path", filepath.Join(t.TempDir(), "absent")}, exitError, "--state-path is not the daemon's"},
-		"damaged report": {[]string{"place", "--state-path", elsewhere(t, "{")}, exitError, "restart the daemon"},
+		"nothing":        {nil, program.ExitUsage, "place or missing-owners"},
+		"something else": {[]string{"all"}, program.ExitUsage, `"all"`},
+		"both":           {[]string{"place", "missing-owners"}, program.ExitUsage, `"missing-owners"`},
+		"no table":       {[]string{"place", "--state-path", filepath.Join(t.TempDir(), "absent")}, program.ExitError, "--state-path is not the daemon's"},
+		"no table, both": {[]string{"missing-owners", "--state-path", filepath.Join(t.TempDir(), "absent")}, program.ExitError, "--state-path is not the daemon's"},
+		"damaged report": {[]string{"place", "--state-path", elsewhere(t, "{")}, program.ExitError, "restart the daemon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := approveCommand(t, tc.code, tc.args...)
@@ -117,7 +118,7 @@ func TestApproveErrors(t *testing.T) {
 			}
 		})
 	}
-	if help, _ := approveCommand(t, exitOK, "--help"); !strings.Contains(help, "missing-owners") || !strings.Contains(help, "VK_STATE_PATH") {
+	if help, _ := approveCommand(t, program.ExitOK, "--help"); !strings.Contains(help, "missing-owners") || !strings.Contains(help, "VK_STATE_PATH") {
 		t.Errorf("help %q", help)
 	}
 }
@@ -133,7 +134,7 @@ func TestClaimsShowThePlace(t *testing.T) {
 		"elsewhere": {elsewhereReport, []string{"cluster cluster-a, host host-1", "NOT ACCEPTED HERE (OtherCluster)", "cluster cluster-b", "vk-sandbox approve place --state-path="}, "CANARY"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _ := claimsCommand(t, exitOK, []string{"--state-path", elsewhere(t, tc.report)}, nil)
+			got, _ := claimsCommand(t, program.ExitOK, []string{"--state-path", elsewhere(t, tc.report)}, nil)
 			for _, want := range append(tc.want, "sb_1") {
 				if !strings.Contains(got, want) {
 					t.Errorf("printed %q, want %q in it", got, want)
@@ -150,7 +151,7 @@ func TestClaimsShowThePlace(t *testing.T) {
 		"yaml": func(text []byte, into any) error { return yaml.UnmarshalStrict(text, into) },
 	} {
 		t.Run(format, func(t *testing.T) {
-			got, _ := claimsCommand(t, exitOK, []string{"--state-path", path, "-o", format}, nil)
+			got, _ := claimsCommand(t, program.ExitOK, []string{"--state-path", path, "-o", format}, nil)
 			var r claimsReport
 			if err := decode([]byte(got), &r); err != nil {
 				t.Fatalf("%v in:\n%s", err, got)

@@ -4,24 +4,24 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
-	"syscall"
+	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
+	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/check"
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
-
-// commandCheck is the word that calls for the check instead of the daemon.
-const commandCheck = "check"
 
 const checkHelp = `vk-sandbox check proves an installation end to end: on every virtual node it makes
 a sandbox Pod, waits for its claim, deletes it, and waits for the release. It cleans
@@ -30,87 +30,114 @@ up after itself. "helm test" runs it with the chart's settings.
 Its account needs list on nodes, get, create and delete on Pods of the namespace, and
 get on the DaemonSet and on nodeclaimstatuses if they are looked at. Kubernetes is
 reached with the in-cluster configuration, or without one with the kubeconfig at
-$KUBECONFIG.
-
-Usage: vk-sandbox check --template=axis [flags]
-
-`
+$KUBECONFIG.`
 
 // checkOptions are the settings of the check command.
 type checkOptions struct {
-	namespace, daemonSet string
-	nodes                map[string]string
-	template, net, size  string
-	owner                *metav1.OwnerReference
-	claimStatus          bool
-	timeout              time.Duration
+	namespace, daemonSet, ownerPod string
+	nodes                          program.Labels
+	template, net, size            string
+	claimStatus                    bool
+	timeout                        time.Duration
 }
 
-// checkSettings lists them. Each writes into o.
-func checkSettings(o *checkOptions) []setting {
-	return []setting{
-		{"", "template", "", "",
-			"template axis to claim, one that sandboxd has", bind(&o.template, "axis", parseText)},
-		{"", "net", "", "",
-			"network axis to claim; empty means sandboxd's default", bind(&o.net, "axis", parseText)},
-		{"", "size", "", "",
-			"size axis to claim; empty means sandboxd's default", bind(&o.size, "axis", parseText)},
-		{"", "node-selector", "", "type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd",
-			"labels of the virtual nodes, separated by commas", bind(&o.nodes, "key=value,...", parseLabels)},
-		{"", "namespace", "", "default",
-			"namespace of the check's Pods", bind(&o.namespace, "name", parseNamespace)},
-		{"", "daemonset", "", "",
-			"DaemonSet of the daemons in that namespace, whose Pods all have to be Ready; empty for none", bind(&o.daemonSet, "name", parseText)},
-		{"", "owner-pod", "", "",
-			"Pod in that namespace that takes the check's Pods along when it is deleted; empty for none", bind(&o.owner, "name/uid", parseOwnerPod)},
-		{"", "claim-status", "", "true",
-			"see the release in the nodes' NodeClaimStatus; without it the end of the Pod has to do", bind(&o.claimStatus, "bool", parseBool)},
-		{"", "timeout", "", "2m",
-			"time for everything but cleaning up", bind(&o.timeout, "duration", parsePositiveInterval)},
-		{"", "help", "", "false",
-			"print this text and exit", bind(new(bool), "bool", parseBool)},
-	}
+func (o *checkOptions) flags() (sections cliflag.NamedFlagSets) {
+	fs := sections.FlagSet("check")
+	fs.StringVar(&o.template, "template", "", "template `axis` to claim, one that sandboxd has")
+	fs.StringVar(&o.net, "net", "", "network `axis` to claim; empty means sandboxd's default")
+	fs.StringVar(&o.size, "size", "", "size `axis` to claim; empty means sandboxd's default")
+	fs.Var(&o.nodes, "node-selector", "labels of the virtual nodes, separated by commas")
+	program.SetDefault(fs, "node-selector", "type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd")
+	fs.StringVar(&o.namespace, "namespace", "default", "`namespace` of the check's Pods")
+	fs.StringVar(&o.daemonSet, "daemonset", "",
+		"`DaemonSet` of the daemons in that namespace, whose Pods all have to be Ready; empty for none")
+	fs.StringVar(&o.ownerPod, "owner-pod", "",
+		"Pod in that namespace that takes the check's Pods along when it is deleted, as `name/uid`; empty for none")
+	fs.BoolVar(&o.claimStatus, "claim-status", true,
+		"see the release in the nodes' NodeClaimStatus; without it the end of the Pod has to do")
+	fs.DurationVar(&o.timeout, "timeout", 0, "time for everything but cleaning up")
+	program.SetDefault(fs, "timeout", "2m")
+	return sections
 }
 
-// executeCheck is the check command: it returns the exit code.
-func executeCheck(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
+// newCheckCommand returns the command that proves an installation.
+func newCheckCommand(getenv func(string) string) *cobra.Command {
 	var o checkOptions
-	if code, run := parseCommand(commandCheck, checkHelp, checkSettings(&o), args, getenv, stdout, stderr); !run {
-		return code
+	cmd := &cobra.Command{
+		Use: "check --template=axis", Short: "Prove an installation with a claim on every virtual node", Long: checkHelp,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := program.UnexpectedArguments(args, ""); err != nil {
+				return err
+			}
+			if err := o.validate(); err != nil {
+				return program.UsageError(err)
+			}
+			c, err := o.config(getenv, cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			return check.Run(cmd.Context(), *c)
+		},
 	}
-	if o.template == "" {
-		return refuse(commandCheck, errors.New("--template is missing: name a template that sandboxd has (test.template in the chart)"), stderr)
-	}
-	if err := runCheck(ctx, &o, getenv, stdout); err != nil {
-		fmt.Fprintf(stderr, "vk-sandbox check: %v\n", err)
-		return exitError
-	}
-	return exitOK
+	program.AddFlags(cmd, o.flags(), nil)
+	return cmd
 }
 
-func runCheck(ctx context.Context, o *checkOptions, getenv func(string) string, stdout io.Writer) error {
+func (o *checkOptions) validate() error {
+	var missing error
+	if o.template == "" {
+		missing = errors.New("--template is missing: name a template that sandboxd has (test.template in the chart)")
+	}
+	var v program.Validation
+	v.Check("namespace", o.namespace, program.Joined(validation.IsDNS1123Label(o.namespace)))
+	if _, err := o.owner(); err != nil {
+		v.Check("owner-pod", o.ownerPod, err)
+	}
+	v.Check("timeout", o.timeout.String(), program.CheckPositive(o.timeout))
+	return errors.Join(missing, v.Err())
+}
+
+// owner returns the Pod that owns the check's Pods, or nil for none.
+func (o *checkOptions) owner() (*metav1.OwnerReference, error) {
+	if o.ownerPod == "" {
+		return nil, nil
+	}
+	name, uid, found := strings.Cut(o.ownerPod, "/")
+	if !found || name == "" || uid == "" {
+		return nil, errors.New("want a Pod's name and UID as name/uid")
+	}
+	return &metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: name, UID: types.UID(uid)}, nil
+}
+
+// config returns the check, with the clients that it needs.
+func (o *checkOptions) config(getenv func(string) string, out io.Writer) (*check.Config, error) {
+	owner, err := o.owner()
+	if err != nil {
+		return nil, err
+	}
 	config, err := kubeConfig("vk-sandbox-check", getenv)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.QPS = -1 // few requests, at a pace of their own
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("build the Kubernetes client: %w", err)
+		return nil, fmt.Errorf("build the Kubernetes client: %w", err)
 	}
-	c := check.Config{
-		Namespace: o.namespace, Nodes: labels.SelectorFromSet(o.nodes), DaemonSet: o.daemonSet,
+	c := &check.Config{
+		Namespace: o.namespace, Nodes: labels.SelectorFromSet(labels.Set(o.nodes)), DaemonSet: o.daemonSet,
 		Template: o.template, Net: o.net, Size: o.size,
-		Owner: o.owner, Timeout: o.timeout, Client: client, Out: stdout,
+		Owner: owner, Timeout: o.timeout, Client: client, Out: out,
+		AxesHint:   "--template, --net and --size; test.template, test.net and test.size in the chart",
+		StatusHint: "--claim-status=false, where the daemons have --claim-status-interval=0",
 	}
 	if o.claimStatus {
 		objects, err := versioned.NewForConfig(config)
 		if err != nil {
-			return fmt.Errorf("build the client of the nodes' own objects: %w", err)
+			return nil, fmt.Errorf("build the client of the nodes' own objects: %w", err)
 		}
 		c.Statuses = objects.SandboxV1alpha1().NodeClaimStatuses()
 	}
-	return check.Run(ctx, c)
+	return c, nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 // TestCheckErrors: whatever is wrong is an exit code, and a text that says what.
@@ -27,16 +30,16 @@ func TestCheckErrors(t *testing.T) {
 		code int
 		says string
 	}{
-		"no template":    {nil, exitUsage, "--template is missing"},
-		"unknown flag":   {[]string{"--state-path=x"}, exitUsage, "vk-sandbox check --help"},
-		"an argument":    {[]string{"--template=a", "all"}, exitUsage, `"all"`},
-		"bad namespace":  {[]string{"--template=a", "--namespace=A"}, exitUsage, "--namespace"},
-		"bad selector":   {[]string{"--template=a", "--node-selector=type"}, exitUsage, "--node-selector"},
-		"bad owner":      {[]string{"--template=a", "--owner-pod=test"}, exitUsage, "--owner-pod"},
-		"no time":        {[]string{"--template=a", "--timeout=0"}, exitUsage, "--timeout"},
-		"too much time":  {[]string{"--template=a", "--timeout=2h"}, exitError, "at most 1h0m0s"},
-		"every node":     {[]string{"--template=a", "--node-selector="}, exitError, "ordinary nodes"},
-		"nobody answers": {[]string{"--template=a", "--timeout=1ms"}, exitError, "no Ready virtual node of every host"},
+		"no template":    {nil, program.ExitUsage, "--template is missing"},
+		"unknown flag":   {[]string{"--state-path=x"}, program.ExitUsage, "vk-sandbox check --help"},
+		"an argument":    {[]string{"--template=a", "all"}, program.ExitUsage, `"all"`},
+		"bad namespace":  {[]string{"--template=a", "--namespace=A"}, program.ExitUsage, "--namespace"},
+		"bad selector":   {[]string{"--template=a", "--node-selector=type"}, program.ExitUsage, "--node-selector"},
+		"bad owner":      {[]string{"--template=a", "--owner-pod=test"}, program.ExitUsage, "--owner-pod"},
+		"no time":        {[]string{"--template=a", "--timeout=0"}, program.ExitUsage, "--timeout"},
+		"too much time":  {[]string{"--template=a", "--timeout=2h"}, program.ExitError, "at most 1h0m0s"},
+		"every node":     {[]string{"--template=a", "--node-selector="}, program.ExitError, "ordinary nodes"},
+		"nobody answers": {[]string{"--template=a", "--timeout=1ms"}, program.ExitError, "no Ready virtual node of every host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			vars := map[string]string{"KUBECONFIG": writeKubeconfig(t, t.TempDir())}
@@ -50,23 +53,44 @@ func TestCheckErrors(t *testing.T) {
 		})
 	}
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"check", "--template=a"}, environment(nil), &stdout, &stderr); code != exitError || !strings.Contains(stderr.String(), "KUBECONFIG is not set") {
+	if code := execute([]string{"check", "--template=a"}, environment(nil), &stdout, &stderr); code != program.ExitError || !strings.Contains(stderr.String(), "KUBECONFIG is not set") {
 		t.Errorf("without a cluster: exit code %d, complained %q", code, &stderr)
 	}
 }
 
 func TestCheckHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"check", "--help"}, environment(nil), &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := execute([]string{"check", "--help"}, environment(nil), &stdout, &stderr); code != program.ExitOK || stderr.Len() > 0 {
 		t.Errorf("exit code %d, complained %q", code, &stderr)
 	}
-	for _, s := range checkSettings(&checkOptions{}) {
+	for _, s := range settings((&checkOptions{}).flags()) {
 		if !strings.Contains(stdout.String(), "--"+s.flag) {
 			t.Errorf("--%s is not in the help", s.flag)
 		}
 	}
-	if !strings.Contains(usage(), "vk-sandbox check") {
+	if !strings.Contains(usage(t), "check ") {
 		t.Error("the program's help does not name the command")
+	}
+}
+
+// The check's advice names the command's flags, and the chart's values.
+func TestCheckAdviceNamesTheFlags(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	o := checkOptions{ownerPod: "test/uid-1", claimStatus: true}
+	c, err := o.config(environment(map[string]string{"KUBECONFIG": writeKubeconfig(t, t.TempDir())}), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--template", "--net", "--size", "test.template"} {
+		if !strings.Contains(c.AxesHint, want) {
+			t.Errorf("hint %q lacks %s", c.AxesHint, want)
+		}
+	}
+	if !strings.Contains(c.StatusHint, "--claim-status=false") || !strings.Contains(c.StatusHint, "--claim-status-interval=0") {
+		t.Errorf("hint %q", c.StatusHint)
+	}
+	if c.Owner == nil || c.Owner.Name != "test" || c.Owner.UID != "uid-1" || c.Statuses == nil {
+		t.Errorf("check %+v", c)
 	}
 }
 
@@ -105,7 +129,7 @@ func TestCheckAsks(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	args := []string{"check", "--template=a", "--namespace=vm", "--daemonset=blue", "--node-selector=pool=blue", "--timeout=1s"}
-	if code := execute(args, environment(map[string]string{"KUBECONFIG": path}), &stdout, &stderr); code != exitError {
+	if code := execute(args, environment(map[string]string{"KUBECONFIG": path}), &stdout, &stderr); code != program.ExitError {
 		t.Errorf("exit code %d", code)
 	}
 	want := []string{

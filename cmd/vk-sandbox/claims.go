@@ -4,19 +4,28 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	cliflag "k8s.io/component-base/cli/flag"
+	"sigs.k8s.io/yaml"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
-
-// commandClaims is the word that calls for the claims instead of the daemon.
-const commandClaims = "claims"
 
 const claimsHelp = `vk-sandbox claims prints the claims of this host from the claims table's file,
 without their release tokens: for the hour in which the API server is away. It
@@ -26,45 +35,54 @@ The file does not say what a daemon has heard from sandboxd since: a claim that 
 daemon keeps in quarantine shows the state that it had before.
 
 It also prints the cluster and the host that the table belongs to, and while the
-daemon waits because it found the table elsewhere, how to accept that.
-
-Usage: vk-sandbox claims [flags]
-
-`
+daemon waits because it found the table elsewhere, how to accept that.`
 
 // claimsOptions are the settings of the claims command.
-type claimsOptions struct {
-	statePath string
-	print     printer
+type claimsOptions struct{ statePath, output string }
+
+func (o *claimsOptions) flags() (sections cliflag.NamedFlagSets) {
+	fs := sections.FlagSet("claims")
+	fs.StringVar(&o.statePath, "state-path", defaultStatePath, "the claims table's `file`")
+	fs.StringVarP(&o.output, "output", "o", "table", "output `format`: table, json or yaml")
+	return sections
 }
 
-// claimsSettings lists them. Each writes into o.
-func claimsSettings(o *claimsOptions) []setting {
-	return []setting{
-		{"", "state-path", "VK_STATE_PATH", "/var/lib/vk-sandbox/claims.json",
-			"the claims table's file [VK_STATE_PATH]", bind(&o.statePath, "file", parseStatePath)},
-		{"", "output", "", outputTable,
-			"output format: table, json or yaml", bind(&o.print, "format", parseOutput)},
-		{"", "help", "", "false",
-			"print this text and exit", bind(new(bool), "bool", parseBool)},
-	}
-}
-
-// executeClaims is the claims command: it returns the exit code.
-func executeClaims(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+// newClaimsCommand returns the command that prints the claims.
+func newClaimsCommand(getenv func(string) string) *cobra.Command {
 	var o claimsOptions
-	if code, run := parseCommand(commandClaims, claimsHelp, claimsSettings(&o), args, getenv, stdout, stderr); !run {
-		return code
+	cmd := &cobra.Command{
+		Use: "claims", Short: "Print this host's claims from their file", Long: claimsHelp,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := program.UnexpectedArguments(args, ""); err != nil {
+				return err
+			}
+			write, err := o.finish(cmd.Flags(), getenv)
+			if err != nil {
+				return program.UsageError(err)
+			}
+			report, err := readClaims(o.statePath)
+			if err == nil {
+				err = write(cmd.OutOrStdout(), report)
+			}
+			return withClaimsHint(err)
+		},
 	}
-	report, err := readClaims(o.statePath)
-	if err == nil {
-		err = o.print(stdout, report)
+	program.AddFlags(cmd, o.flags(), variables())
+	return cmd
+}
+
+// finish takes the environment for flags that were not given, and returns the printer of
+// the format.
+func (o *claimsOptions) finish(flags *pflag.FlagSet, getenv func(string) string) (printer, error) {
+	origins, err := program.ReadEnvironment(flags, variables(), getenv)
+	v := program.Validation{Origins: origins}
+	v.Check("state-path", o.statePath, checkStatePath(o.statePath))
+	write := map[string]printer{"table": printTable, "json": printJSON, "yaml": printYAML}[o.output]
+	if write == nil {
+		v.Check("output", o.output, errors.New("want table, json or yaml"))
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "vk-sandbox claims: %v%s\n", err, claimsHint(err))
-		return exitError
-	}
-	return exitOK
+	return write, errors.Join(err, v.Err())
 }
 
 // claimsReport is what the command prints: a NodeClaimStatus' status, and what only
@@ -100,7 +118,7 @@ func readClaims(statePath string) (claimsReport, error) {
 	}
 	found, mismatch, err := place.ReadReport(claims.OS(), statePath, recorded)
 	if err == nil && mismatch {
-		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: place.ApproveCommand(statePath)}
+		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: approvePlaceCommand(statePath)}
 	}
 	return r, err
 }
@@ -114,14 +132,88 @@ func summary(rows []claims.Claim) api.NodeClaimStatusStatus {
 	return claimstatus.Summarize(redacted)
 }
 
-// claimsHint says what to do where the file system's own words do not.
-func claimsHint(err error) string {
+// withClaimsHint adds what to do where the file system's own words do not say it.
+func withClaimsHint(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "; no daemon has kept a table there, or --state-path is not the daemon's"
+		return fmt.Errorf("%w; no daemon has kept a table there, or --state-path is not the daemon's", err)
 	case errors.Is(err, fs.ErrPermission):
-		return "; the file is for root only, because it holds release tokens: run this as root"
+		return fmt.Errorf("%w; the file is for root only, because it holds release tokens: run this as root", err)
 	default:
+		return err
+	}
+}
+
+// printer writes claims in one format.
+type printer func(io.Writer, claimsReport) error
+
+func printJSON(w io.Writer, s claimsReport) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(s)
+}
+
+func printYAML(w io.Writer, s claimsReport) error {
+	text, err := yaml.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+func printTable(w io.Writer, s claimsReport) error {
+	if err := printRows(w, s); err != nil {
+		return err
+	}
+	var b strings.Builder
+	if s.Place != nil {
+		b.WriteString("\n" + placeLine(*s.Place))
+	}
+	if n := s.NotAccepted; n != nil {
+		fmt.Fprintf(&b, "\nNOT ACCEPTED HERE (%s): %s.\nTo accept cluster and host as they are here: %s\n", n.Reason, printable(n.Message), n.Accept)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printRows(w io.Writer, s claimsReport) error {
+	if len(s.Claims) == 0 {
+		_, err := fmt.Fprintln(w, "No claims.")
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "POD\tSTATE\tID\tADDRESS\tOWNER\tCLAIMED\tDEADLINE")
+	for _, c := range s.Claims {
+		owner := ""
+		if c.Owner != nil {
+			owner = c.Owner.Kind + "/" + c.Owner.Name
+		}
+		cells := []string{c.Pod, string(c.State), c.ID, c.Address, owner, stamp(c.ClaimedAt), stamp(c.Deadline)}
+		for i, cell := range cells {
+			cells[i] = printable(cell)
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	return table.Flush()
+}
+
+func stamp(t *metav1.Time) string {
+	if t == nil {
 		return ""
 	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// printable keeps what another program wrote from moving the terminal's cursor.
+func printable(cell string) string {
+	if cell == "" {
+		return "<none>"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, cell)
 }

@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 const claimsFile = `{"claims":{
@@ -67,13 +69,13 @@ team-red/b   Bound       sb_2        10.0.0.5:7777    Sandbox/b   2026-07-27T02:
 		"output, short": {[]string{"--state-path", path, "-o", "table"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _ := claimsCommand(t, exitOK, tc.args, tc.vars)
+			got, _ := claimsCommand(t, program.ExitOK, tc.args, tc.vars)
 			if diff := cmp.Diff(squeeze(want), squeeze(got)); diff != "" {
 				t.Errorf("printed (-want +got):\n%s", diff)
 			}
 		})
 	}
-	empty, _ := claimsCommand(t, exitOK, []string{"--state-path", writeClaims(t, `{"claims":{}}`)}, nil)
+	empty, _ := claimsCommand(t, program.ExitOK, []string{"--state-path", writeClaims(t, `{"claims":{}}`)}, nil)
 	if empty != "No claims.\n" {
 		t.Errorf("an empty table prints %q", empty)
 	}
@@ -95,7 +97,7 @@ func TestClaimsAsObjects(t *testing.T) {
 		"yaml": func(text []byte, into any) error { return yaml.UnmarshalStrict(text, into) },
 	} {
 		t.Run(format, func(t *testing.T) {
-			got, _ := claimsCommand(t, exitOK, []string{"--state-path", path, "-o", format}, nil)
+			got, _ := claimsCommand(t, program.ExitOK, []string{"--state-path", path, "-o", format}, nil)
 			var s api.NodeClaimStatusStatus
 			if err := decode([]byte(got), &s); err != nil {
 				t.Fatalf("%v in:\n%s", err, got)
@@ -126,7 +128,7 @@ func TestClaimsBesideADaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimsCommand(t, exitOK, []string{"--state-path", path}, nil)
+	claimsCommand(t, program.ExitOK, []string{"--state-path", path}, nil)
 	after, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(after) != len(before) {
 		t.Errorf("files %v became %v, %v", before, after, err)
@@ -144,14 +146,14 @@ func TestClaimsErrors(t *testing.T) {
 		code int
 		says []string
 	}{
-		"no file":      {[]string{"--state-path", dir + "/absent"}, nil, exitError, []string{dir + "/absent", "--state-path is not the daemon's"}},
-		"a directory":  {[]string{"--state-path", dir}, nil, exitError, []string{dir}},
-		"damaged":      {[]string{"--state-path", writeClaims(t, claimsFile[:200])}, nil, exitError, []string{"not a claims table", "claims.json"}},
-		"empty":        {[]string{"--state-path", writeClaims(t, "")}, nil, exitError, []string{"not a claims table"}},
-		"no path":      {[]string{"--state-path="}, nil, exitUsage, []string{"--state-path"}},
-		"bad format":   {[]string{"-o", "xml"}, nil, exitUsage, []string{"table, json or yaml"}},
-		"unknown flag": {[]string{"--node-name=x"}, nil, exitUsage, []string{"--node-name", "--help"}},
-		"an argument":  {[]string{"all"}, nil, exitUsage, []string{`"all"`}},
+		"no file":      {[]string{"--state-path", dir + "/absent"}, nil, program.ExitError, []string{dir + "/absent", "--state-path is not the daemon's"}},
+		"a directory":  {[]string{"--state-path", dir}, nil, program.ExitError, []string{dir}},
+		"damaged":      {[]string{"--state-path", writeClaims(t, claimsFile[:200])}, nil, program.ExitError, []string{"not a claims table", "claims.json"}},
+		"empty":        {[]string{"--state-path", writeClaims(t, "")}, nil, program.ExitError, []string{"not a claims table"}},
+		"no path":      {[]string{"--state-path="}, nil, program.ExitUsage, []string{"--state-path"}},
+		"bad format":   {[]string{"-o", "xml"}, nil, program.ExitUsage, []string{"table, json or yaml"}},
+		"unknown flag": {[]string{"--node-name=x"}, nil, program.ExitUsage, []string{"--node-name", "--help"}},
+		"an argument":  {[]string{"all"}, nil, program.ExitUsage, []string{`"all"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr := claimsCommand(t, tc.code, tc.args, tc.vars)
@@ -165,14 +167,14 @@ func TestClaimsErrors(t *testing.T) {
 			}
 		})
 	}
-	if hint := claimsHint(os.ErrPermission); !strings.Contains(hint, "as root") {
-		t.Errorf("the hint for a file that may not be read is %q", hint)
+	if err := withClaimsHint(os.ErrPermission); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "as root") {
+		t.Errorf("the hint for a file that may not be read is %q", err)
 	}
 }
 
 func TestClaimsHelp(t *testing.T) {
 	for _, flag := range []string{"--help", "-h"} {
-		got, _ := claimsCommand(t, exitOK, []string{flag, "-o", "table"}, nil)
+		got, _ := claimsCommand(t, program.ExitOK, []string{flag, "-o", "table"}, nil)
 		for _, want := range []string{"--state-path", "VK_STATE_PATH", "--output", "without their release tokens"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s prints %q, want %q in it", flag, got, want)

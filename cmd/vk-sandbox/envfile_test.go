@@ -38,7 +38,7 @@ func TestEnvironmentFile(t *testing.T) {
 	if want := "KUBECONFIG=/etc/vk-sandbox/kubeconfig"; len(set) != 1 || set[0] != want {
 		t.Errorf("set are %q, want %q alone", set, want)
 	}
-	for _, s := range settings(&options{}) {
+	for _, s := range daemonSettings() {
 		if s.env == "" {
 			continue
 		}

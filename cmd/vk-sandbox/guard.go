@@ -25,7 +25,8 @@ func newGuard(ctx context.Context, o *options, kube *clients, table *claims.Tabl
 			"file", o.machineIDFile)
 	}
 	return place.New(place.Config{
-		Table: table, Cluster: place.NewCluster(kube.heartbeat.CoreV1()), Host: host, FS: claims.OS(), StatePath: o.statePath,
+		Table: table, Cluster: place.NewCluster(kube.heartbeat.CoreV1()), Host: host, FS: claims.OS(),
+		StatePath: o.statePath, ApproveCommand: approvePlaceCommand(o.statePath),
 	}), host, nil
 }
 

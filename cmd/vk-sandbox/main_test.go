@@ -7,8 +7,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -31,6 +34,15 @@ func TestExitCodes(t *testing.T) {
 		"help despite the rest":   {[]string{"--help", "x"}, map[string]string{"VK_LOG_LEVEL": "x"}, 0, "Usage:", ""},
 		"version":                 {[]string{"--version"}, nil, 0, "v9.9.9\n", ""},
 		"version despite a level": {[]string{"--version"}, map[string]string{"VK_LOG_LEVEL": "x"}, 0, "v9.9.9\n", ""},
+		"version as a command":    {[]string{"version"}, map[string]string{"VK_LOG_LEVEL": "x"}, 0, "v9.9.9\n", ""},
+		"version of something":    {[]string{"version", "x"}, nil, 2, "", `"x"`},
+		"help as a command":       {[]string{"help"}, nil, 0, "VK_STATE_PATH", ""},
+		"help for a command":      {[]string{"help", "claims"}, nil, 0, "--output", ""},
+		"completion":              {[]string{"completion", "bash"}, nil, 0, "vk-sandbox", ""},
+		"run, unknown flag":       {[]string{"run", "--nope"}, nil, 2, "", "vk-sandbox run --help"},
+		"run, bad flag":           {[]string{"run", "--node-cpu=x"}, nil, 2, "", "--node-cpu"},
+		"run, no cluster":         {[]string{"run", state}, nil, 1, "", "KUBECONFIG is not set"},
+		"a command after a flag":  {[]string{"--node-name=x", "claims"}, nil, 2, "", "--node-name"},
 		"unknown flag":            {[]string{"--nope"}, nil, 2, "", "--nope"},
 		"positional argument":     {[]string{"serve"}, nil, 2, "", `"serve"`},
 		"bad flag":                {[]string{"--node-cpu=x"}, nil, 2, "", "--node-cpu"},
@@ -104,22 +116,45 @@ func TestTableErrorsNameTheFlag(t *testing.T) {
 	}
 }
 
+// usage returns the help text.
+func usage(t *testing.T, command ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := execute(append(command, "--help"), environment(nil), &stdout, &stderr); code != program.ExitOK || stderr.Len() > 0 {
+		t.Errorf("exit code %d, complained %q", code, &stderr)
+	}
+	return stdout.String()
+}
+
 func TestHelpNamesEverySetting(t *testing.T) {
-	text := usage()
-	for _, s := range settings(&options{}) {
-		if s.flag != "" && !strings.Contains(text, "--"+s.flag+" ") {
-			t.Errorf("the help text lacks --%s", s.flag)
+	for _, command := range [][]string{nil, {"run"}} {
+		text := usage(t, command...)
+		for _, s := range daemonSettings() {
+			if s.flag != "" && !regexp.MustCompile("  --"+s.flag+`[ \[]`).MatchString(strings.ReplaceAll(text, ", --", "  --")) {
+				t.Errorf("the help text lacks --%s", s.flag)
+			}
+			if !strings.Contains(text, s.env) {
+				t.Errorf("the help text lacks %s", s.env)
+			}
+			if !strings.Contains(strings.ToLower(text), strings.ToLower(s.group)+" flags:\n") {
+				t.Errorf("the help text lacks the group %s", s.group)
+			}
 		}
-		if !strings.Contains(text, s.env) {
-			t.Errorf("the help text lacks %s", s.env)
-		}
-		if !strings.Contains(text, s.group+":\n") {
-			t.Errorf("the help text lacks the group %s", s.group)
+		for _, line := range strings.Split(text, "\n") {
+			if len(line) > 110 {
+				t.Errorf("line of %d characters: %s", len(line), line)
+			}
 		}
 	}
-	for _, line := range strings.Split(text, "\n") {
-		if len(line) > 110 {
-			t.Errorf("line of %d characters: %s", len(line), line)
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	for _, name := range []string{"run", "claims", "approve", "check", "version", "help", "completion"} {
+		if !strings.Contains(usage(t), "\n  "+name+" ") {
+			t.Errorf("the help text lacks %s", name)
+		}
+		if text := usage(t, name); !strings.Contains(text, "vk-sandbox "+name) {
+			t.Errorf("the help of %s is %q", name, text)
 		}
 	}
 }

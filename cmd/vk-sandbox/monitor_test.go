@@ -21,6 +21,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -38,8 +39,8 @@ func TestMetricsAddressInUse(t *testing.T) {
 		"VK_METRICS_ADDR": taken.Addr().String(),
 	}
 	var stdout, stderr bytes.Buffer
-	if code := execute(nil, environment(vars), &stdout, &stderr); code != exitError {
-		t.Errorf("exit code %d, want %d", code, exitError)
+	if code := execute(nil, environment(vars), &stdout, &stderr); code != program.ExitError {
+		t.Errorf("exit code %d, want %d", code, program.ExitError)
 	}
 	if want := "--metrics-addr (from VK_METRICS_ADDR)"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("stderr = %q, want %q in it", &stderr, want)
@@ -68,9 +69,13 @@ func TestWaitingForTheLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, err := o.config(environment(map[string]string{"KUBECONFIG": writeKubeconfig(t, dir)}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, o, environment(map[string]string{"KUBECONFIG": writeKubeconfig(t, dir)})) }()
+	go func() { done <- run(ctx, c) }()
 
 	for path, want := range map[string]struct {
 		code int

@@ -7,10 +7,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 var update = flag.Bool("update", false, "write what is generated in docs/configuration.md")
@@ -30,10 +36,10 @@ func TestConfigurationPage(t *testing.T) {
 	}
 	page := string(content)
 	for name, table := range map[string]string{
-		"flags of the daemon":         flagTables(settings(&options{})),
-		"flags of vk-sandbox claims":  flagTables(claimsSettings(&claimsOptions{})),
-		"flags of vk-sandbox approve": flagTables(approveSettings(&approveOptions{})),
-		"flags of vk-sandbox check":   flagTables(checkSettings(&checkOptions{})),
+		"flags of the daemon":         flagTables(daemonSettings()),
+		"flags of vk-sandbox claims":  flagTables(settings((&claimsOptions{}).flags())),
+		"flags of vk-sandbox approve": flagTables(settings((&approveOptions{}).flags())),
+		"flags of vk-sandbox check":   flagTables(settings((&checkOptions{}).flags())),
 	} {
 		before, rest, found := strings.Cut(page, fmt.Sprintf(generatedBegin, name))
 		_, after, ended := strings.Cut(rest, generatedEnd)
@@ -53,12 +59,41 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
+// setting is a flag, an environment variable, or a flag with its variable.
+type setting struct{ group, flag, env, fallback, usage string }
+
+// settings lists the flags of a command, in the order in which they were added.
+func settings(sections cliflag.NamedFlagSets) (all []setting) {
+	program.AddFlags(&cobra.Command{}, sections, nil)
+	for _, group := range sections.Order {
+		fs := sections.FlagSets[group]
+		fs.SortFlags = false
+		fs.VisitAll(func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f)
+			s := setting{group: group, flag: f.Name, env: variables()[f.Name], fallback: f.DefValue, usage: usage}
+			if s.fallback == "<nil>" {
+				s.fallback = ""
+			}
+			all = append(all, s)
+		})
+	}
+	return all
+}
+
+// daemonSettings lists the flags of the daemon, and the variable that has no flag.
+func daemonSettings() []setting {
+	all := settings((&options{}).flags())
+	const group = "Logging and information"
+	i := slices.IndexFunc(all, func(s setting) bool { return s.group == group })
+	return slices.Insert(all, i, setting{group: group, env: logLevelVariable, fallback: "info", usage: "log level: debug, info, warn or error"})
+}
+
 // flagTables is one table for each group of settings.
 func flagTables(all []setting) string {
 	var b strings.Builder
 	for i, s := range all {
 		if i == 0 || s.group != all[i-1].group {
-			if s.group != "" {
+			if s.group != all[len(all)-1].group || i > 0 { // not the only group
 				fmt.Fprintf(&b, "\n### %s\n", s.group)
 			}
 			b.WriteString("\n| Flag | Environment | Default | Meaning |\n|---|---|---|---|\n")
@@ -72,9 +107,7 @@ func flagTables(all []setting) string {
 		} else {
 			fallback = "`" + fallback + "`"
 		}
-		// The help text has no column for the variable.
-		meaning := strings.TrimSuffix(s.usage, " ["+s.env+"]")
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flagName), code(s.env), fallback, strings.ReplaceAll(meaning, "|", `\|`))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flagName), code(s.env), fallback, strings.ReplaceAll(s.usage, "|", `\|`))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -4,6 +4,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -11,20 +15,40 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
 func environment(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
+// parse returns the options that the daemon is started with, or what is printed instead.
+func parse(args []string, getenv func(string) string) (o *options, err error) {
+	root := newCommand(getenv, func(_ *cobra.Command, started *options) error {
+		o = started
+		return nil
+	})
+	var stderr bytes.Buffer
+	if code := program.Run(context.Background(), root, args, io.Discard, &stderr); code != program.ExitOK {
+		return nil, errors.New(stderr.String())
+	}
+	return o, nil
+}
+
+func quantity(text string) resource.QuantityValue {
+	return resource.QuantityValue{Quantity: resource.MustParse(text)}
+}
+
 func defaults() *options {
 	return &options{
 		nodeName:              "vk-sandboxd",
-		nodeLabels:            map[string]string{"sandbox.cocoonstack.io/runtime": "sandboxd"},
-		nodeCPU:               resource.MustParse("4000"),
-		nodeMemory:            resource.MustParse("8Ti"),
-		nodePods:              resource.MustParse("2000"),
+		nodeLabels:            program.Labels{"sandbox.cocoonstack.io/runtime": "sandboxd"},
+		nodeCPU:               quantity("4000"),
+		nodeMemory:            quantity("8Ti"),
+		nodePods:              quantity("2000"),
 		listenAddr:            ":10260",
 		kubeAPIQPS:            200,
 		kubeAPIBurst:          400,
@@ -39,7 +63,7 @@ func defaults() *options {
 		metricsAddr:           "127.0.0.1:10261",
 		logLevel:              slog.LevelInfo,
 		logFormat:             "text",
-		origins:               map[string]string{},
+		origins:               program.Origins{},
 	}
 }
 
@@ -66,9 +90,9 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"node name":   {"node-name", "flag", "VK_NODE_NAME", "env", func(o *options, f bool) { o.nodeName = pick(f, "flag", "env") }},
 		"node IP":     {"node-ip", "192.0.2.1", "VK_NODE_IP", "192.0.2.2", func(o *options, f bool) { o.nodeIP = net.ParseIP(pick(f, "192.0.2.1", "192.0.2.2")) }},
-		"CPU":         {"node-cpu", "1", "VK_NODE_CPU", "500m", func(o *options, f bool) { o.nodeCPU = resource.MustParse(pick(f, "1", "500m")) }},
-		"memory":      {"node-memory", "1Gi", "VK_NODE_MEMORY", "2Gi", func(o *options, f bool) { o.nodeMemory = resource.MustParse(pick(f, "1Gi", "2Gi")) }},
-		"pods":        {"node-pods", "1", "VK_NODE_PODS", "2k", func(o *options, f bool) { o.nodePods = resource.MustParse(pick(f, "1", "2k")) }},
+		"CPU":         {"node-cpu", "1", "VK_NODE_CPU", "500m", func(o *options, f bool) { o.nodeCPU = quantity(pick(f, "1", "500m")) }},
+		"memory":      {"node-memory", "1Gi", "VK_NODE_MEMORY", "2Gi", func(o *options, f bool) { o.nodeMemory = quantity(pick(f, "1Gi", "2Gi")) }},
+		"pods":        {"node-pods", "1", "VK_NODE_PODS", "2k", func(o *options, f bool) { o.nodePods = quantity(pick(f, "1", "2k")) }},
 		"listen":      {"listen-addr", "127.0.0.1:1", "VK_LISTEN_ADDR", "[::1]:2", func(o *options, f bool) { o.listenAddr = pick(f, "127.0.0.1:1", "[::1]:2") }},
 		"certificate": {"tls-cert", "/f", "VK_TLS_CERT", "/e", func(o *options, f bool) { o.tlsCert = pick(f, "/f", "/e") }},
 		"key":         {"tls-key", "/f", "VK_TLS_KEY", "/e", func(o *options, f bool) { o.tlsKey = pick(f, "/f", "/e") }},
@@ -83,6 +107,7 @@ func TestPrecedence(t *testing.T) {
 		"profiles":   {"enable-pprof", "true", "", "", func(o *options, _ bool) { o.enablePprof = true }},
 		"format":     {"log-format", "json", "VK_LOG_FORMAT", "text", func(o *options, f bool) { o.logFormat = pick(f, "json", "text") }},
 		"level":      {"", "", "VK_LOG_LEVEL", "warn", func(o *options, _ bool) { o.logLevel = slog.LevelWarn }},
+		"verbosity":  {"v", "6", "", "", func(o *options, _ bool) { o.verbosity, o.logLevel = 6, -6 }},
 		"QPS":        {"kube-api-qps", "0.5", "", "", func(o *options, _ bool) { o.kubeAPIQPS = 0.5 }},
 		"burst":      {"kube-api-burst", "1", "", "", func(o *options, _ bool) { o.kubeAPIBurst = 1 }},
 		"scan":       {"orphan-scan-interval", "0", "", "", func(o *options, _ bool) { o.orphanScanInterval = 0 }},
@@ -90,14 +115,14 @@ func TestPrecedence(t *testing.T) {
 		"status":     {"claim-status-interval", "0", "", "", func(o *options, _ bool) { o.claimStatusInterval = 0 }},
 		"publish":    {"publish-inventory", "true", "", "", func(o *options, _ bool) { o.publishInventory = true }},
 		"interval":   {"publish-interval", "1m", "", "", func(o *options, _ bool) { o.publishInterval = time.Minute }},
-		"labels":     {"node-labels", "a=b, c=", "", "", func(o *options, _ bool) { o.nodeLabels = map[string]string{"a": "b", "c": ""} }},
+		"labels":     {"node-labels", "a=b, c=", "", "", func(o *options, _ bool) { o.nodeLabels = program.Labels{"a": "b", "c": ""} }},
 		"events":     {"disable-pod-events", "true", "", "", func(o *options, _ bool) { o.disablePodEvents = true }},
 	} {
 		check := func(t *testing.T, args []string, vars map[string]string, fromFlag bool) {
 			t.Helper()
 			want := defaults()
 			tc.set(want, fromFlag)
-			if !fromFlag {
+			if !fromFlag && tc.flag != "" {
 				want.origins[tc.flag] = tc.env
 			}
 			got, err := parse(args, environment(vars))
@@ -131,7 +156,7 @@ func pick(fromFlag bool, flag, env string) string {
 
 func TestEmptyVariableIsUnset(t *testing.T) {
 	vars := map[string]string{}
-	for _, s := range settings(&options{}) {
+	for _, s := range daemonSettings() {
 		vars[s.env] = ""
 	}
 	got, err := parse(nil, environment(vars))
@@ -153,10 +178,10 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
 		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "", "metrics-addr": "VK_METRICS_ADDR", "enable-pprof": "",
-		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "",
+		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "", "v": "",
 	}
 	got := map[string]string{}
-	for _, s := range settings(&options{}) {
+	for _, s := range daemonSettings() {
 		got[s.flag] = s.env
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -190,7 +215,7 @@ func TestInvalidValues(t *testing.T) {
 		"QPS that is none":               {"kube-api-qps", "", "NaN", "want a number of requests"},
 		"endless QPS":                    {"kube-api-qps", "", "Inf", "want a number of requests"},
 		"no burst":                       {"kube-api-burst", "", "0", "must be above zero"},
-		"a broken burst":                 {"kube-api-burst", "", "1.5", "want a whole number"},
+		"a broken burst":                 {"kube-api-burst", "", "1.5", "must be an integer"},
 		"a URL without scheme":           {"sandboxd-url", "SANDBOXD_URL", "127.0.0.1:7777", "want http://host:port"},
 		"a URL of another scheme":        {"sandboxd-url", "SANDBOXD_URL", "unix:///run/sandboxd", "want http://host:port"},
 		"a URL without host":             {"sandboxd-url", "SANDBOXD_URL", "http://:7777", "want http://host:port"},
@@ -202,7 +227,7 @@ func TestInvalidValues(t *testing.T) {
 		"an advertised port 0":           {"sandboxd-advertise-addr", "SANDBOXD_ADVERTISE_ADDR", "h:0", "from 1 to 65535"},
 		"no state path":                  {"state-path", "", "", "a path is required"},
 		"a scan back in time":            {"orphan-scan-interval", "", "-1s", "must not be negative"},
-		"a scan without unit":            {"orphan-scan-interval", "", "60", "want a duration"},
+		"a scan without unit":            {"orphan-scan-interval", "", "60", "must be a duration"},
 		"no hold":                        {"missing-owners-hold", "", "0", "must be above zero"},
 		"a hold back in time":            {"missing-owners-hold", "", "-1h", "must not be negative"},
 		"publishing without pause":       {"publish-interval", "", "0s", "must be above zero"},
@@ -214,8 +239,10 @@ func TestInvalidValues(t *testing.T) {
 		"a label given twice":            {"node-labels", "", "a=b,a=c", "given twice"},
 		"a label that is the node's own": {"node-labels", "", "type=other", `always "virtual-kubelet"`},
 		"another hostname":               {"node-labels", "", "kubernetes.io/hostname=h", `always "vk-sandboxd"`},
-		"a flag that wants a bool":       {"publish-inventory", "", "maybe", "want true or false"},
+		"a flag that wants a bool":       {"publish-inventory", "", "maybe", "must be true or false"},
 		"a log format of its own":        {"log-format", "VK_LOG_FORMAT", "xml", "want text or json"},
+		"a verbosity below none":         {"v", "", "-1", "must not be negative"},
+		"a verbosity in words":           {"v", "", "debug", "must be an integer"},
 		"a log level of its own":         {"", "VK_LOG_LEVEL", "trace", "want debug, info, warn or error"},
 		"a log level in capitals":        {"", "VK_LOG_LEVEL", "INFO", "want debug, info, warn or error"},
 	} {
@@ -244,18 +271,38 @@ func TestInvalidValues(t *testing.T) {
 	}
 }
 
-func TestEveryBadVariableIsNamedAtOnce(t *testing.T) {
-	_, err := parse(nil, environment(map[string]string{"VK_NODE_CPU": "x", "VK_NODE_IP": "y", "VK_LOG_LEVEL": "z"}))
-	for _, want := range []string{"VK_NODE_CPU", "VK_NODE_IP", "VK_LOG_LEVEL"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v, want it to name %s", err, want)
+func TestEverythingInvalidIsReportedAtOnce(t *testing.T) {
+	_, err := parse([]string{"--publish-interval=0", "--kube-api-burst=-1"}, environment(map[string]string{
+		"VK_NODE_CPU": "x", "VK_NODE_IP": "y", "VK_LOG_LEVEL": "z", "VK_NODE_NAME": "Host", "SANDBOXD_URL": "a",
+	}))
+	for _, want := range []string{
+		`"x" of --node-cpu (from VK_NODE_CPU)`, `"y" of --node-ip (from VK_NODE_IP)`, `"z" of VK_LOG_LEVEL`,
+		`"Host" of --node-name (from VK_NODE_NAME)`, "--sandboxd-url (from SANDBOXD_URL)", "--publish-interval", "--kube-api-burst",
+	} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("error = %v, want it to say %s once", err, want)
+		}
+	}
+}
+
+// A password in a URL must not reach the log of a daemon that does not start.
+func TestCredentialsInTheURLAreNotPrinted(t *testing.T) {
+	for _, url := range []string{"http://user:CANARY@h:1", "http://user:CANARY@h:port", "user:CANARY@h", "http://h:1/?token=CANARY"} {
+		for name, read := range map[string]func() (*options, error){
+			"flag":        func() (*options, error) { return parse([]string{"--sandboxd-url=" + url}, environment(nil)) },
+			"environment": func() (*options, error) { return parse(nil, environment(map[string]string{"SANDBOXD_URL": url})) },
+		} {
+			if _, err := read(); err == nil || strings.Contains(err.Error(), "CANARY") {
+				t.Errorf("%s by %s: %v", url, name, err)
+			}
 		}
 	}
 }
 
 func TestArgumentsThatAreNoFlags(t *testing.T) {
 	for name, args := range map[string][]string{
-		"positional":   {"run"},
+		"positional":   {"serve"},
+		"after run":    {"run", "serve"},
 		"unknown flag": {"--no-such-flag"},
 		"after --":     {"--", "x"},
 		"no value":     {"--node-name"},

@@ -5,8 +5,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,35 +23,13 @@ import (
 // loopJitter keeps the nodes of a cluster from acting in step.
 const loopJitter = 0.2
 
-// gcPercent is how much the heap may grow over what is alive before it is collected.
-// The daemon holds thousands of Pods and does little else, so it trades some
-// processor time, of which it uses next to none, for the memory of its host. GOGC
-// in the environment wins.
-const gcPercent = 50
-
-// run wires the daemon and runs it until ctx ends. What the settings name is
-// checked first, and metrics and health are served from then on. Then the table
-// is locked and loaded, and only then is anything asked of the cluster. Nothing is
-// claimed, released or published before the guard has accepted the table here.
-func run(ctx context.Context, o *options, getenv func(string) string) error {
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	node, err := sandboxdClient(o)
-	if err != nil {
-		return err
-	}
-	config, err := kubeConfig("vk-sandbox", getenv)
-	if err != nil {
-		return err
-	}
-	config.QPS, config.Burst = float32(o.kubeAPIQPS), o.kubeAPIBurst
-	kube, err := newClients(config)
-	if err != nil {
-		return err
-	}
+// run wires the daemon and runs it until ctx ends. Metrics and health are served from
+// the start. Then the table is locked and loaded, and only then is anything asked of the
+// cluster. Nothing is claimed, released or published before the guard has accepted the
+// table here.
+func run(ctx context.Context, c *config) error {
 	watch := &monitor{metrics: metrics.New(buildVersion())}
-	server, err := watch.listen(ctx, o)
+	server, err := watch.listen(ctx, c.options)
 	if err != nil {
 		return err
 	}
@@ -60,7 +38,7 @@ func run(ctx context.Context, o *options, getenv func(string) string) error {
 	if server != nil {
 		group.Go(func() error { return server.Run(ctx) })
 	}
-	group.Go(func() error { return serve(ctx, o, node, kube, watch) })
+	group.Go(func() error { return serve(ctx, c.options, c.sandboxd, c.kube, watch) })
 	return group.Wait()
 }
 
@@ -115,7 +93,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	virtual, err := virtualnode.New(virtualnode.Config{
 		NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(),
 		HostID: host, Admitted: guard.Admitted(),
-		CPU: o.nodeCPU, Memory: o.nodeMemory, MaxPods: o.nodePods,
+		CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, MaxPods: o.nodePods.Quantity,
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
@@ -138,7 +116,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return lock.Watch(ctx) })
 	group.Go(func() error { return guard.Run(ctx) })
-	group.Go(func() error { return virtual.Run(ctx) })
+	group.Go(func() error { return o.withFlag(virtual.Run(ctx)) })
 	group.Go(func() error {
 		return afterAdmission(ctx, guard, func(ctx context.Context) error { lifecycle.Run(ctx); return nil })
 	})
@@ -161,18 +139,14 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	return group.Wait()
 }
 
-func sandboxdClient(o *options) (*sandboxd.Client, error) {
-	c := sandboxd.Config{URL: o.sandboxdURL}
-	if o.sandboxdTokenFile != "" {
-		token, err := sandboxd.FileToken(o.sandboxdTokenFile)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.origin("sandboxd-token-file"), err)
-		}
-		c.Token = token
+// withFlag puts the flag in front of an error about a setting of the virtual node.
+func (o *options) withFlag(err error) error {
+	var setting *virtualnode.SettingError
+	if !errors.As(err, &setting) {
+		return err
 	}
-	client, err := sandboxd.NewClient(c)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.origin("sandboxd-url"), err)
-	}
-	return client, nil
+	flag := map[virtualnode.Setting]string{
+		virtualnode.SettingNodeName: "node-name", virtualnode.SettingListenAddr: "listen-addr", virtualnode.SettingCertFile: "tls-cert",
+	}[setting.Setting]
+	return fmt.Errorf("%s: %w", o.origin(flag), err)
 }

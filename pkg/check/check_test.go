@@ -84,7 +84,7 @@ func TestFailures(t *testing.T) {
 					pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Reason: podcontract.ReasonAwaitingClaim, Message: "unknown template"}
 				}
 			},
-			[]string{"host-1-sandboxd: no running sandbox of template rt:24.04 after 2m0s", "host-2-sandboxd", "Pending: AwaitingSandbox: unknown template", "--template"}, 0,
+			[]string{"host-1-sandboxd: no running sandbox of template rt:24.04 after 2m0s", "host-2-sandboxd", "Pending: AwaitingSandbox: unknown template", "(hint for axes)"}, 0,
 		},
 		"the scheduler finds no place": {
 			func(c *cluster) {
@@ -139,7 +139,7 @@ func TestFailures(t *testing.T) {
 		},
 		"the node does not publish": {
 			func(c *cluster) { c.hidesClaims = true },
-			[]string{"in the NodeClaimStatus", "it is not there", "--claim-status=false"}, 0,
+			[]string{"in the NodeClaimStatus", "it is not there", "(hint for statuses)"}, 0,
 		},
 		"a node is away": {
 			func(c *cluster) {

@@ -13,9 +13,19 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// statusHint is what to do when a NodeClaimStatus does not follow its node.
-const statusHint = "kubectl describe nodeclaimstatus %[1]s and the log of the daemon behind node %[1]s say what is wrong; " +
-	"a node that publishes none (--claim-status-interval=0) is checked with --claim-status=false"
+// statusAdvice is what to do when a NodeClaimStatus does not follow its node.
+func (r *run) statusAdvice(node string) string {
+	return fmt.Sprintf("kubectl describe nodeclaimstatus %[1]s and the log of the daemon behind node %[1]s say what is wrong; "+
+		"check a node that publishes none without it%[2]s", node, hint(r.StatusHint))
+}
+
+// hint puts what the caller adds to an advice behind it.
+func hint(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
 
 // waitShown waits until the node's NodeClaimStatus has the claim: only then does
 // it say something that the claim is missing there. It is not shown where the
@@ -24,7 +34,7 @@ func (r *run) waitShown(ctx context.Context, node, claim string) (shown bool, er
 	if r.Statuses == nil {
 		return false, nil
 	}
-	s := step{node: node, wanted: "claim " + claim + " in the NodeClaimStatus", next: fmt.Sprintf(statusHint, node)}
+	s := step{node: node, wanted: "claim " + claim + " in the NodeClaimStatus", next: r.statusAdvice(node)}
 	err = r.await(ctx, s, func(ctx context.Context) (observation, error) {
 		status, err := r.Statuses.Get(ctx, node, metav1.GetOptions{})
 		if err != nil {
@@ -49,7 +59,7 @@ func (r *run) waitShown(ctx context.Context, node, claim string) (shown bool, er
 
 // waitReleased waits until the NodeClaimStatus has the claim no more.
 func (r *run) waitReleased(ctx context.Context, node, claim string) error {
-	s := step{node: node, wanted: "release of claim " + claim, next: fmt.Sprintf(statusHint, node)}
+	s := step{node: node, wanted: "release of claim " + claim, next: r.statusAdvice(node)}
 	err := r.await(ctx, s, func(ctx context.Context) (observation, error) {
 		status, err := r.Statuses.Get(ctx, node, metav1.GetOptions{})
 		if err != nil {

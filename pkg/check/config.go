@@ -56,6 +56,9 @@ type Config struct {
 	// Statuses is nil where the nodes publish no NodeClaimStatus. Then the end of
 	// the Pod stands for the end of the claim.
 	Statuses ClaimStatuses
+	// AxesHint says where Template, Net and Size are set, and StatusHint how nodes
+	// are checked that publish no NodeClaimStatus. Errors have them; both may be empty.
+	AxesHint, StatusHint string
 	// Out takes a line for each step.
 	Out io.Writer
 }

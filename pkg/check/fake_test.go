@@ -161,6 +161,7 @@ func (c *cluster) config() check.Config {
 	return check.Config{
 		Namespace: "sandboxes", Nodes: labels.SelectorFromSet(labels.Set{"type": "virtual-kubelet"}), DaemonSet: "vk-sandbox",
 		Template: "rt:24.04", Timeout: 2 * time.Minute, Client: c, Statuses: c, Out: &c.out,
+		AxesHint: "hint for axes", StatusHint: "hint for statuses",
 	}
 }
 

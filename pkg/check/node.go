@@ -56,8 +56,8 @@ func (r *run) checkNode(ctx context.Context, node string) (err error) {
 // waitRunning waits until the Pod shows its claim, and returns the claim's id.
 func (r *run) waitRunning(ctx context.Context, node, name string) (claim string, err error) {
 	s := step{node: node, wanted: "running sandbox of template " + r.Template, next: fmt.Sprintf(
-		"read the reason; a template, net or size that sandboxd refuses is set by --template, --net and --size (test.template, test.net and test.size in the chart); "+
-			"anything else is in the log of the node's daemon and in the conditions of kubectl describe node %s", node)}
+		"read the reason; choose another template, net or size where sandboxd refuses them%s; "+
+			"anything else is in the log of the node's daemon and in the conditions of kubectl describe node %s", hint(r.AxesHint), node)}
 	err = r.await(ctx, s, func(ctx context.Context) (observation, error) {
 		pod, err := r.Client.CoreV1().Pods(r.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {

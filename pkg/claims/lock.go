@@ -58,7 +58,7 @@ func Lock(ctx context.Context, path string) (*WriterLock, error) {
 }
 
 // tighten takes group and world off the state directory, but only where it
-// holds nothing except the table's own files: --state-path may point into a
+// holds nothing except the table's own files: the table may lie in a
 // directory that others use.
 func tighten(ctx context.Context, path string) error {
 	dir := filepath.Dir(path)
@@ -75,7 +75,7 @@ func tighten(ctx context.Context, path string) error {
 	}
 	for _, e := range entries {
 		if !slices.Contains(ownFiles(filepath.Base(path)), e.Name()) {
-			klog.FromContext(ctx).Info("the state directory is shared and open to other users; give --state-path a directory of its own", "directory", dir, "mode", info.Mode().String())
+			klog.FromContext(ctx).Info("the state directory is shared and open to other users; give the claims table a directory of its own", "directory", dir, "mode", info.Mode().String())
 			return nil
 		}
 	}

@@ -120,7 +120,7 @@ func Open(fsys FS, path string, now time.Time) (*Table, error) {
 		t.releasing.add(e)
 	}
 	if err := t.change(func() error { return nil }); err != nil {
-		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of --state-path: %w", err)
+		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of its directory: %w", err)
 	}
 	return t, nil
 }

@@ -85,7 +85,7 @@ func (e *entry) report(ctx context.Context, s Status) {
 	g.setStatus(s)
 	klog.FromContext(ctx).Info("The claims table belongs elsewhere; nothing is claimed, released or published",
 		"state", s.State, "recordedCluster", s.Recorded.Cluster, "recordedHost", s.Recorded.Host,
-		"cluster", s.Present.Cluster, "host", s.Present.Host, "accept", ApproveCommand(g.config.StatePath))
+		"cluster", s.Present.Cluster, "host", s.Present.Host, "accept", g.config.ApproveCommand)
 }
 
 // approved reports whether the operator has accepted this very mismatch. An approval
@@ -104,7 +104,7 @@ func (e *entry) approved(ctx context.Context, s Status) bool {
 		return true
 	}
 	klog.FromContext(ctx).Info("An approval is for another place, and is dropped; give it again",
-		"cluster", a.Present.Cluster, "host", a.Present.Host, "accept", ApproveCommand(path))
+		"cluster", a.Present.Cluster, "host", a.Present.Host, "accept", e.guard.config.ApproveCommand)
 	if err := approval.Remove(fsys, path, approval.Place); err != nil {
 		e.trouble(ctx, "approval "+err.Error(), err, "An approval that does not apply cannot be removed")
 	}

@@ -77,7 +77,7 @@ func startIn(ctx context.Context, t *testing.T, fsys *faultfs.FS, c *cluster, ho
 	}
 	ctx, stop := context.WithCancel(ctx)
 	d := &daemon{
-		Guard: place.New(place.Config{Table: table, Cluster: c, Host: host, FS: fsys, StatePath: statePath}),
+		Guard: place.New(place.Config{Table: table, Cluster: c, Host: host, FS: fsys, StatePath: statePath, ApproveCommand: "approve the place"}),
 		fsys:  fsys, table: table, cluster: c, stop: stop, ended: make(chan error, 1),
 	}
 	go func() { d.ended <- d.Run(ctx) }()

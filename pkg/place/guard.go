@@ -43,6 +43,9 @@ type Config struct {
 	// FS and StatePath are the table's: the approval and the report lie beside it.
 	FS        claims.FS
 	StatePath string
+	// ApproveCommand is what an operator runs on the host to let the daemon use the
+	// table where it found it. It is logged with a mismatch.
+	ApproveCommand string
 }
 
 // Guard compares the table's place with the present one. It is safe for concurrent

@@ -298,7 +298,7 @@ func TestLogsChangesOnly(t *testing.T) {
 		if len(lines) != 3 {
 			t.Fatalf("%d lines, want one for the wait and one for each other cluster:\n%s", len(lines), strings.Join(lines, "\n"))
 		}
-		for _, want := range []string{`"cluster"="e"`, `"recordedCluster"="c"`, place.ApproveCommand(statePath)} {
+		for _, want := range []string{`"cluster"="e"`, `"recordedCluster"="c"`, `"accept"="approve the place"`} {
 			if !strings.Contains(lines[2], want) {
 				t.Errorf("line %s, want %s in it", lines[2], want)
 			}

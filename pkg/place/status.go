@@ -55,12 +55,6 @@ func (s Status) String() string {
 
 func named(id string) string { return cmp.Or(id, "unknown") }
 
-// ApproveCommand is what an operator runs on the host to let the daemon use the
-// table at statePath where it found it.
-func ApproveCommand(statePath string) string {
-	return "vk-sandbox approve place --state-path=" + statePath
-}
-
 // compare says whether a table of the recorded place may be used at the present
 // one. What is not known on either side is no mismatch: an older build recorded
 // nothing, and a host may have no machine id. The cluster is known whenever this is

@@ -123,7 +123,7 @@ func TestRefusedConnectionIsConstant(t *testing.T) {
 	for _, o := range operations {
 		err := o.call(t.Context(), cl)
 		wantClass(t, err, sandboxd.Unreachable)
-		if want := "sandboxd " + o.op + ": sandboxd unreachable; check that sandboxd runs and --sandboxd-url"; err.Error() != want {
+		if want := "sandboxd " + o.op + ": sandboxd unreachable; check that sandboxd runs and that its URL is right"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}

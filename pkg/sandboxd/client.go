@@ -67,7 +67,7 @@ func NewClient(c Config) (*Client, error) {
 		return nil, errors.New("the sandboxd URL is malformed: want http://host:port or https://host:port")
 	}
 	if base.User != nil {
-		return nil, errors.New("the sandboxd URL has a user name in it: put the node API token in --sandboxd-token-file instead")
+		return nil, errors.New("the sandboxd URL has a user name in it: the node API token does not belong there")
 	}
 	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("sandboxd URL %q: want http://host:port or https://host:port", c.URL)

@@ -79,9 +79,9 @@ func (e *Error) hint() string {
 	case e.Class == Invalid && e.Op == opClaim:
 		return "check the template, net and size annotations against the node's pools"
 	case e.Class == Unauthorized && e.Op != opRelease:
-		return "check --sandboxd-token-file"
+		return "check the node API token"
 	case e.Class == Unreachable:
-		return "check that sandboxd runs and --sandboxd-url"
+		return "check that sandboxd runs and that its URL is right"
 	case e.Class == NotFound:
 		return ""
 	default:

@@ -136,7 +136,10 @@ func TestAHostWhoseLeaseIsRenewedKeepsItsName(t *testing.T) {
 				if err == nil {
 					t.Fatal("the name was taken")
 				}
-				for _, want := range []string{`"host-b"`, "kube-node-lease/host-1-sandboxd", "--node-name"} {
+				if !isSettingError(err, SettingNodeName) {
+					t.Errorf("error %q is not about the node's name", err)
+				}
+				for _, want := range []string{`"host-b"`, "kube-node-lease/host-1-sandboxd", "choose a node name"} {
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("error %q lacks %s", err, want)
 					}

@@ -61,8 +61,8 @@ func checkHost(ctx context.Context, nodes corev1client.NodeInterface, name, host
 			return false, nil
 		}
 		if other := otherHost(n, hostID); other != "" {
-			return false, fmt.Errorf("node %q was taken over by another host, whose identity is %q, while this one (%q) served it; "+
-				"choose a --node-name of its own for one of the two", name, other, hostID)
+			return false, &SettingError{SettingNodeName, fmt.Errorf("node %q was taken over by another host, whose identity is %q, while this one (%q) served it; "+
+				"choose a node name of its own for one of the two", name, other, hostID)}
 		}
 		return true, nil
 	})

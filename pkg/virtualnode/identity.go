@@ -77,13 +77,13 @@ func checkOwn(n *corev1.Node, hostID string) error {
 	if hostID != "" && n.Annotations[AnnotationHostID] == hostID {
 		return nil
 	}
-	advice := "choose a --node-name of its own for this virtual node, or delete that Node if it is a left-over"
+	advice := "choose a name of its own for this virtual node, or delete that Node if it is a left-over"
 	if n.Labels[labelType] != labelTypeVK {
-		return fmt.Errorf("node %q already exists and is not a virtual node; %s", n.Name, advice)
+		return &SettingError{SettingNodeName, fmt.Errorf("node %q already exists and is not a virtual node; %s", n.Name, advice)}
 	}
 	for _, t := range n.Spec.Taints {
 		if t.Key == podcontract.TaintKey && t.Value != podcontract.TaintValue {
-			return fmt.Errorf("node %q already exists and belongs to the provider %q; %s", n.Name, t.Value, advice)
+			return &SettingError{SettingNodeName, fmt.Errorf("node %q already exists and belongs to the provider %q; %s", n.Name, t.Value, advice)}
 		}
 	}
 	return nil

@@ -49,8 +49,8 @@ func TestCheckOwn(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "--node-name") {
-				t.Errorf("error = %v, want one with %q and the flag", err, tc.says)
+			if !isSettingError(err, SettingNodeName) || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "choose a name") {
+				t.Errorf("error = %v, want one with %q about the node's name", err, tc.says)
 			}
 		})
 	}

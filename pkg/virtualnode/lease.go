@@ -53,9 +53,9 @@ func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node
 			// The holder may have been kept from renewing it as well.
 			failed, since = true, time.Time{}
 		case read && state != "" && state != last:
-			return fmt.Errorf("node %q is served by another host, whose identity is %q: its lease %s/%s is being renewed; "+
-				"choose a --node-name of its own for this host, or stop the other daemon: this one takes the name over %v after the last renewal",
-				n.Name, host, corev1.NamespaceNodeLease, n.Name, leaseLapse)
+			return &SettingError{SettingNodeName, fmt.Errorf("node %q is served by another host, whose identity is %q: its lease %s/%s is being renewed; "+
+				"choose a node name of its own for this host, or stop the other daemon: this one takes the name over %v after the last renewal",
+				n.Name, host, corev1.NamespaceNodeLease, n.Name, leaseLapse)}
 		case since.IsZero():
 			last, read, failed, since = state, true, false, time.Now()
 		case time.Since(since) >= leaseLapse:

@@ -47,7 +47,7 @@ func (r newPods) Event(object runtime.Object, kind, reason, message string) {
 	r.EventRecorder.Event(object, kind, reason, message)
 }
 
-// warningsOnly drops Normal events (configuration, --disable-pod-events).
+// warningsOnly drops Normal events (configuration).
 type warningsOnly struct{ record.EventRecorder }
 
 func (r warningsOnly) Event(object runtime.Object, kind, reason, message string) {

@@ -21,7 +21,7 @@ const selfSignedFor = 10 * 365 * 24 * time.Hour
 
 // Certificate returns the kubelet API's serving certificate (configuration).
 // When certFile and keyFile are both set and both are regular files, the pair
-// is loaded, and one that cannot be loaded is an error. Otherwise a certificate
+// is loaded, and one that cannot be loaded is a [SettingError]. Otherwise a certificate
 // is made, signed by itself, for the node's name, its IP if it has one, and
 // 127.0.0.1; the log says why.
 func Certificate(ctx context.Context, certFile, keyFile, nodeName string, nodeIP net.IP) (tls.Certificate, error) {
@@ -29,7 +29,7 @@ func Certificate(ctx context.Context, certFile, keyFile, nodeName string, nodeIP
 	if reason == "" {
 		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 		if err != nil {
-			return tls.Certificate{}, fmt.Errorf("load the key pair of --tls-cert %q and --tls-key %q: %w", certFile, keyFile, err)
+			return tls.Certificate{}, &SettingError{SettingCertFile, fmt.Errorf("load the certificate %q and its key %q: %w", certFile, keyFile, err)}
 		}
 		return pair, nil
 	}
@@ -59,9 +59,9 @@ func unusable(certFile, keyFile string) string {
 	case certFile == "" && keyFile == "":
 		return "no certificate is configured"
 	case certFile == "":
-		return "--tls-key is set without --tls-cert"
+		return "a key is configured without a certificate"
 	case keyFile == "":
-		return "--tls-cert is set without --tls-key"
+		return "a certificate is configured without a key"
 	}
 	for _, f := range []string{certFile, keyFile} {
 		info, err := os.Stat(f)

@@ -62,8 +62,8 @@ func TestCertificate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pair, err := Certificate(t.Context(), tc.cert, tc.key, "host-1-sandboxd", net.ParseIP("192.0.2.7"))
 			if tc.fails {
-				if err == nil || !strings.Contains(err.Error(), "--tls-cert") || !strings.Contains(err.Error(), tc.key) {
-					t.Fatalf("error = %v, want one that names the flag and the file", err)
+				if !isSettingError(err, SettingCertFile) || !strings.Contains(err.Error(), tc.cert) || !strings.Contains(err.Error(), tc.key) {
+					t.Fatalf("error = %v, want one about the certificate that names both files", err)
 				}
 				return
 			}

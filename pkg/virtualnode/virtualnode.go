@@ -41,7 +41,8 @@ func (v *VirtualNode) Registered() <-chan struct{} { return v.registered.done }
 // Node object stays, still Ready: a daemon that restarts must not have its Pods
 // evicted. An error means that the node cannot be served at all: the address
 // cannot be bound, the certificate not loaded, the name is another node's or
-// another host's, now or later. Run may be called once.
+// another host's, now or later. Where a setting has to be changed, it is a
+// [SettingError]. Run may be called once.
 func (v *VirtualNode) Run(ctx context.Context) error {
 	ctx = withLibraryLog(ctx)
 	c := &v.config
@@ -52,7 +53,7 @@ func (v *VirtualNode) Run(ctx context.Context) error {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.ListenAddr)
 	if err != nil {
-		return fmt.Errorf("listen for the kubelet API; is another virtual node using the address of --listen-addr? %w", err)
+		return &SettingError{SettingListenAddr, fmt.Errorf("listen for the kubelet API; is another virtual node using the address? %w", err)}
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	klog.FromContext(ctx).Info("Kubelet API is listening", "address", listener.Addr())

@@ -6,6 +6,7 @@ package virtualnode
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"maps"
 	"net"
@@ -118,10 +119,11 @@ func TestRunFailsBeforeAnythingIsPublished(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Config)
 		says   string
+		of     Setting
 	}{
-		"address in use":       {func(c *Config) { c.ListenAddr = taken.Addr().String() }, "--listen-addr"},
-		"address of another":   {func(c *Config) { c.ListenAddr = "192.0.2.1:1" }, "--listen-addr"},
-		"a broken certificate": {func(c *Config) { c.CertFile, c.KeyFile = broken, broken }, "--tls-cert"},
+		"address in use":       {func(c *Config) { c.ListenAddr = taken.Addr().String() }, "address already in use", SettingListenAddr},
+		"address of another":   {func(c *Config) { c.ListenAddr = "192.0.2.1:1" }, "192.0.2.1:1", SettingListenAddr},
+		"a broken certificate": {func(c *Config) { c.CertFile, c.KeyFile = broken, broken }, broken, SettingCertFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset()
@@ -129,14 +131,20 @@ func TestRunFailsBeforeAnythingIsPublished(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("error = %v, want one that names %s", err, tc.says)
+			if err := v.Run(t.Context()); !isSettingError(err, tc.of) || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("error = %v, want one about %s that names %s", err, tc.of, tc.says)
 			}
 			if got := client.Actions(); len(got) != 0 {
 				t.Errorf("requests = %v, want none", got)
 			}
 		})
 	}
+}
+
+// isSettingError reports whether err says that a setting has to be changed.
+func isSettingError(err error, of Setting) bool {
+	var setting *SettingError
+	return errors.As(err, &setting) && setting.Setting == of && errors.Unwrap(setting) != nil
 }
 
 func TestNewWantsACompleteConfig(t *testing.T) {

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package program
 
 import (
 	"bytes"
@@ -31,15 +31,15 @@ func logEverything(ctx context.Context) {
 func TestLogLevels(t *testing.T) {
 	all := []string{"our debug", "library debug", "our info", "library info", "library warning", "our error", "library error"}
 	for level, from := range map[string]int{"debug": 0, "info": 2, "warn": 4, "error": 5} {
-		for _, format := range []string{formatText, formatJSON} {
+		for _, format := range []string{LogText, LogJSON} {
 			t.Run(level+" as "+format, func(t *testing.T) {
 				t.Cleanup(klog.ClearLogger)
-				parsed, err := parseLogLevel(level)
+				parsed, err := ParseLogLevel(level)
 				if err != nil {
 					t.Fatal(err)
 				}
 				var out bytes.Buffer
-				if err := setupLogging(parsed, format, &out); err != nil {
+				if err := SetupLogging(parsed, format, &out); err != nil {
 					t.Fatal(err)
 				}
 				logEverything(t.Context())
@@ -56,7 +56,7 @@ func TestLogLevels(t *testing.T) {
 func TestLogsAreStructured(t *testing.T) {
 	t.Cleanup(klog.ClearLogger)
 	var out bytes.Buffer
-	if err := setupLogging(slog.LevelInfo, formatJSON, &out); err != nil {
+	if err := SetupLogging(slog.LevelInfo, LogJSON, &out); err != nil {
 		t.Fatal(err)
 	}
 	logEverything(t.Context())

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package program
 
 import (
 	"bytes"
@@ -20,52 +20,48 @@ import (
 
 // Log formats.
 const (
-	formatText = "text"
-	formatJSON = "json"
+	LogText = "text"
+	LogJSON = "json"
 )
 
-// debugVerbosity is the klog verbosity of the debug level; in slog's numbers it
-// is the level itself.
-const debugVerbosity = -int(slog.LevelDebug)
-
-// parseLogLevel reads VK_LOG_LEVEL.
-func parseLogLevel(s string) (slog.Level, error) {
+// ParseLogLevel reads a log level. A library's line of klog verbosity n has the level -n,
+// and so debug shows verbosity 4.
+func ParseLogLevel(text string) (slog.Level, error) {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
 	}
-	level, ok := levels[s]
+	level, ok := levels[text]
 	if !ok {
 		return 0, errors.New("want debug, info, warn or error")
 	}
 	return level, nil
 }
 
-func parseLogFormat(s string) (string, error) {
-	if s != formatText && s != formatJSON {
-		return "", errors.New("want text or json")
+// CheckLogFormat returns an error for a format that does not exist.
+func CheckLogFormat(format string) error {
+	if format != LogText && format != LogJSON {
+		return errors.New("want text or json")
 	}
-	return s, nil
+	return nil
 }
 
-// setupLogging sends everything that is logged through klog to w.
-func setupLogging(level slog.Level, format string, w io.Writer) error {
+// SetupLogging sends everything that is logged through klog, at level or above, to w.
+func SetupLogging(level slog.Level, format string, w io.Writer) error {
 	var handler slog.Handler
 	options := &slog.HandlerOptions{Level: level}
 	switch format {
-	case formatJSON:
+	case LogJSON:
 		handler = slog.NewJSONHandler(w, options)
 	default:
 		handler = slog.NewTextHandler(w, options)
 	}
 	fs := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(fs)
-	verbosity := 0
-	if level <= slog.LevelDebug {
-		verbosity = debugVerbosity
-	}
-	if err := fs.Set("v", fmt.Sprint(verbosity)); err != nil {
+	if err := fs.Set("v", fmt.Sprint(max(0, -int(level)))); err != nil {
 		return fmt.Errorf("set the log verbosity: %w", err)
 	}
+	// k8s.io/component-base/cli turns it off.
+	klog.EnableContextualLogging(true)
 	klog.SetLoggerWithOptions(logr.FromSlogHandler(handler),
 		klog.ContextualLogger(true),
 		// Libraries that print through klog give a severity that a logr
