@@ -186,7 +186,7 @@ func TestTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := table.Withdraw("team-red/b", "b"); err != nil {
+		if err := table.EnqueueRelease("team-red/b", "b"); err != nil {
 			t.Fatal(err)
 		}
 		read(t, m).want(t, map[string]string{

@@ -89,7 +89,7 @@ func (p *Provider) keepForRetry(ctx context.Context, pod *corev1.Pod, addErr err
 // anybody. Nil means that its key is free: the node has confirmed, or the release
 // queue goes on until it has.
 func (p *Provider) returnClaim(ctx context.Context, c claims.Claim) error {
-	if err := p.table.Settle(); err != nil {
+	if err := p.table.EnsureDurable(); err != nil {
 		return notDurable(err)
 	}
 	gone, err := p.destroy(ctx, c)

@@ -42,7 +42,7 @@ func (p *Provider) watchLeases(ctx context.Context) {
 		}
 		return
 	}
-	if err := p.table.Vouch(l.seen()); err != nil {
+	if err := p.table.ConfirmListed(l.seen()); err != nil {
 		klog.FromContext(ctx).V(2).Info("leases read from sandboxd are not in the claims file yet", "err", err)
 	}
 	for _, c := range ending {

@@ -113,7 +113,7 @@ func (p *Provider) recheckOwner(ctx context.Context, seen claims.Claim) {
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
 	if c.State == claims.Tentative {
 		// It never served anybody, and the Pod it was for has gone.
-		if err := p.table.Settle(); err == nil {
+		if err := p.table.EnsureDurable(); err == nil {
 			p.withdraw(ctx, c)
 			logger.Info("no pod holds this claim, which was never recorded; returning its sandbox")
 		}

@@ -80,7 +80,7 @@ func (p *Provider) forget(ctx context.Context, c claims.Claim) {
 // with it the credential, under its key, and the verdict is reached again
 // after a restart.
 func (p *Provider) withdraw(ctx context.Context, c claims.Claim) {
-	if err := p.table.Withdraw(c.Key, c.ID); err != nil {
+	if err := p.table.EnqueueRelease(c.Key, c.ID); err != nil {
 		klog.FromContext(ctx).Error(err, "a withdrawn claim is not in the claims file as such yet; it is written again later", "claim", c.ID)
 	}
 	p.rechecks.forget(c.Key)

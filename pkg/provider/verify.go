@@ -25,7 +25,7 @@ func (p *Provider) verify(ctx context.Context) {
 			klog.FromContext(ctx).V(2).Info("claims stay quarantined until sandboxd lists its sandboxes", "claims", len(quarantined), "err", err)
 			return
 		}
-		if err := p.table.Vouch(l.seen()); err != nil {
+		if err := p.table.ConfirmListed(l.seen()); err != nil {
 			klog.FromContext(ctx).V(2).Info("leases read from sandboxd are not in the claims file yet", "err", err)
 		}
 		for _, c := range quarantined {
