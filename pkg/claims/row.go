@@ -94,7 +94,7 @@ func (r Row) AdoptableBy(h Holder) bool {
 	}
 }
 
-// HeldBy reports whether the row already says all there is to say of h.
+// HeldBy reports whether the row already records h as its holder, in full.
 func (r Row) HeldBy(h Holder) bool {
 	return r.PodUID == h.PodUID && r.ControlledAs(h) && r.Owner == nil
 }
