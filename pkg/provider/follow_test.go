@@ -48,7 +48,7 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 						authority = "P1"
 					}
 					now, _ := w.row("a")
-					stored := w.stored("a")
+					stored := w.stored()
 					for where, c := range map[string]claims.Claim{"in memory": now, "in the file": stored} {
 						if uidOf(c.Controller) != tc.to || c.Authority != authority || c.PodUID != "P1" || c.Owner != nil {
 							t.Errorf("%s: controller %q, authority %q, Pod %q, owner %v", where, uidOf(c.Controller), c.Authority, c.PodUID, c.Owner)
@@ -147,7 +147,7 @@ func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
 		if err := w.p.CreatePod(t.Context(), older); err != nil {
 			t.Fatal(err)
 		}
-		if c := w.stored("a"); uidOf(c.Controller) != "S" {
+		if c := w.stored(); uidOf(c.Controller) != "S" {
 			t.Errorf("recorded for %q, want S", uidOf(c.Controller))
 		}
 	})
@@ -218,12 +218,12 @@ func TestAChangeOfControllerReachesAFileThatFailed(t *testing.T) {
 			t.Errorf("a running Pod is taken for failed: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if c := w.stored("a"); uidOf(c.Controller) != "W" {
+		if c := w.stored(); uidOf(c.Controller) != "W" {
 			t.Fatalf("the file names %q although it cannot be written", uidOf(c.Controller))
 		}
 		w.fs.SetFault(nil)
 		time.Sleep(releaseRetry + time.Second)
-		if c := w.stored("a"); uidOf(c.Controller) != "S" {
+		if c := w.stored(); uidOf(c.Controller) != "S" {
 			t.Errorf("the file names %q", uidOf(c.Controller))
 		}
 	})

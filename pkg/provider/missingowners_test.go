@@ -96,6 +96,21 @@ func TestManyOwnersThatVanishUnseenAreHeld(t *testing.T) {
 	}
 }
 
+// A Pod of another owner takes one of the names. Its claim is released, and the others
+// are held all the same.
+func TestATakenNameEndsNoHold(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		runAll(w, "a b c")
+		vanish(w, "a b c", false)
+		taken, _ := w.row("c")
+		w.run("c", "P2", "C")
+		time.Sleep(release.DefaultHold)
+		if gone := w.node.Destroyed(); len(gone) != 1 || gone[0] != taken.ID || w.p.HeldClaims() != 2 {
+			t.Errorf("released %v, %d held, want only %s released and two held", gone, w.p.HeldClaims(), taken.ID)
+		}
+	})
+}
+
 func TestHeldClaims(t *testing.T) {
 	for name, tc := range map[string]struct {
 		act      func(w *world)

@@ -212,9 +212,8 @@ func (w *world) create(pod *corev1.Pod) error {
 // row is the claim under a Pod's name.
 func (w *world) row(name string) (claims.Claim, bool) { return w.p.table.Get(namespace + "/" + name) }
 
-// stored is the claim under a Pod's name that the next start would load after a
-// crash.
-func (w *world) stored(name string) claims.Claim {
+// stored is the claim of the Pod a that the next start would load after a crash.
+func (w *world) stored() claims.Claim {
 	w.t.Helper()
 	fs := faultfs.New()
 	fs.Put(tablePath, w.fs.Durable(tablePath))
@@ -223,7 +222,7 @@ func (w *world) stored(name string) claims.Claim {
 		w.t.Fatal(err)
 	}
 	for _, c := range rows {
-		if c.Key == namespace+"/"+name && c.State != claims.Releasing {
+		if c.Key == namespace+"/a" && c.State != claims.Releasing {
 			return c
 		}
 	}

@@ -44,6 +44,8 @@ type Releases interface {
 type OwnerCheck interface {
 	// Cancel ends the checks of the claim under a key.
 	Cancel(key string)
+	// Displaced records that a Pod of another owner takes the claim's name.
+	Displaced(claims.Claim)
 }
 
 // Statuses publishes the statuses of Pods.

@@ -40,10 +40,12 @@ type fixture struct {
 	// cancelled has the keys whose owner checks were cancelled, published those whose
 	// status was.
 	cancelled, published []string
+	displaced            []string // sandbox ids
 }
 
-func (f *fixture) Cancel(key string)  { f.cancelled = append(f.cancelled, key) }
-func (f *fixture) Enqueue(key string) { f.published = append(f.published, key) }
+func (f *fixture) Cancel(key string)        { f.cancelled = append(f.cancelled, key) }
+func (f *fixture) Displaced(c claims.Claim) { f.displaced = append(f.displaced, c.ID) }
+func (f *fixture) Enqueue(key string)       { f.published = append(f.published, key) }
 
 // inFixture runs a test under virtual time.
 func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
@@ -174,8 +176,8 @@ func TestADisplacedClaimIsReleasedLater(t *testing.T) {
 		if r := f.table.Releasing(); len(r) != 1 || r[0].Token != old.Token || !slices.Contains(f.events.Of("Sandbox/of-T"), events.ReasonReleased) {
 			t.Errorf("releasing %v, events of the old owner %v", r, f.events.Of("Sandbox/of-T"))
 		}
-		if !slices.Equal(f.cancelled, []string{key}) {
-			t.Errorf("the checks of %v were cancelled", f.cancelled)
+		if !slices.Equal(f.cancelled, []string{key}) || !slices.Equal(f.displaced, []string{old.ID}) {
+			t.Errorf("the checks of %v were cancelled, displaced %v", f.cancelled, f.displaced)
 		}
 	})
 }

@@ -40,6 +40,7 @@ func (b *Binder) EnsureClaim(ctx context.Context, pod *corev1.Pod) error {
 		return b.ensureNew(ctx, pod, nil)
 	case !c.AdoptableBy(b.pods.Holder(pod)):
 		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
+		b.ownerCheck.Displaced(c)
 		return b.ensureNew(ctx, pod, &c)
 	default:
 		return b.ensureKept(ctx, pod, c)

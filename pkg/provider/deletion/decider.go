@@ -105,9 +105,8 @@ func (d *Decider) FinishDelete(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // lastState is how a Pod goes away: its newest object, whose owner decides, and whether its
-// deletion was seen. It is not known of a Pod that left unobserved, or was decided over
-// before. Then there is only the object that virtual-kubelet hands over, which can be older
-// than the last change of its owner.
+// deletion was seen. known is false for a Pod that left unobserved or was decided before:
+// the object that virtual-kubelet hands over can be older than the last change of its owner.
 func (d *Decider) lastState(pod *corev1.Pod, t pods.Tracked) (last pods.Departure, known bool) {
 	switch cached := d.pods.Cached(podcontract.Key(pod), pod.UID); {
 	case cached != nil:

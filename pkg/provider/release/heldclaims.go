@@ -29,14 +29,17 @@ const (
 // heldClaims is the claims whose Pod and owner are missing although no deletion was seen,
 // by sandbox id. One or two are released once missingGather has passed. From manyMissing
 // on they are held, and released after the hold or when an operator approves it. A claim
-// whose owner is found again is not held any more. It is not persisted: after a restart
-// a hold begins anew. The zero value is ready.
+// whose owner is found again is not held any more. A claim whose name a Pod of another
+// owner took meanwhile is released, and counts towards the hold of the others for as long
+// as a hold lasts. It is not persisted: after a restart a hold begins anew. The zero value
+// is ready.
 type heldClaims struct {
 	hold time.Duration
 
-	mu       sync.Mutex
-	claims   map[string]missingOwner
-	approved time.Time
+	mu        sync.Mutex
+	claims    map[string]missingOwner
+	displaced map[string]time.Time // since when
+	approved  time.Time
 }
 
 type missingOwner struct {
@@ -58,7 +61,8 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 		o.since = now
 	}
 	h.claims[c.ID] = o
-	if !o.held && len(h.claims) >= manyMissing {
+	maps.DeleteFunc(h.displaced, func(_ string, since time.Time) bool { return now.Sub(since) >= h.hold })
+	if !o.held && len(h.claims)+len(h.displaced) >= manyMissing {
 		o.held, began = true, true
 		for id, other := range h.claims {
 			began = began && !other.held // one more claim of a hold that began before
@@ -95,6 +99,21 @@ func (h *heldClaims) kept(c claims.Claim, d ownership.Decision, now time.Time) {
 	if _, known := h.claims[c.ID]; !known {
 		h.claims[c.ID] = missingOwner{since: now}
 	}
+}
+
+// displace records that a Pod of another owner takes the name of a claim whose Pod's
+// deletion was not seen.
+func (h *heldClaims) displace(id string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.claims, id)
+	if _, known := h.displaced[id]; known {
+		return
+	}
+	if h.displaced == nil {
+		h.displaced = map[string]time.Time{}
+	}
+	h.displaced[id] = now
 }
 
 // forget ends the hold of a claim whose owner was found, or that is released.

@@ -45,7 +45,12 @@ func TestWhichMissingOwnersAreHeld(t *testing.T) {
 		"one was found before":  {func(h *heldClaims) { others(manyMissing - 1)(h); h.forget("0") }, missingGather, true, false},
 		"one is alive":          {func(h *heldClaims) { others(manyMissing - 1)(h); h.kept(claim("0", claims.Bound), alive, start) }, missingGather, true, false},
 		"one is over":           {func(h *heldClaims) { others(manyMissing - 1)(h); h.prune(map[string]bool{"1": true}) }, missingGather, true, false},
-		"one cannot be read":    {func(h *heldClaims) { others(manyMissing - 2)(h); h.kept(claim("u", claims.Bound), unread, start) }, missingGather, false, true},
+		"one was displaced":     {func(h *heldClaims) { others(manyMissing - 1)(h); h.displace("0", start) }, missingGather, false, true},
+		"one was displaced long ago": {func(h *heldClaims) {
+			others(manyMissing - 2)(h)
+			h.displace("d", start.Add(-hold))
+		}, missingGather, true, false},
+		"one cannot be read": {func(h *heldClaims) { others(manyMissing - 2)(h); h.kept(claim("u", claims.Bound), unread, start) }, missingGather, false, true},
 		"one is preserved and unread": {func(h *heldClaims) {
 			others(manyMissing - 2)(h)
 			h.kept(claim("u", claims.Preserved), unread, start)

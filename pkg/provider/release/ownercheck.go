@@ -179,6 +179,14 @@ func (o *OwnerCheck) Preserved(c claims.Claim, d ownership.Decision, seen bool) 
 	o.rechecks.alive(c, d, o.podLists())
 }
 
+// Displaced records that a Pod of another owner takes the claim's name. Unless the deletion
+// of its Pod is known, the claim counts towards the hold of other missing claims.
+func (o *OwnerCheck) Displaced(c claims.Claim) {
+	if !o.rechecks.deletionKnown(c, o.podLists()) {
+		o.held.displace(c.ID, time.Now())
+	}
+}
+
 // Cancel ends the checks of the claim under a key, which a Pod holds again.
 func (o *OwnerCheck) Cancel(key string) { o.rechecks.forget(key) }
 

@@ -149,6 +149,34 @@ func TestManyMissingOwnersAreHeld(t *testing.T) {
 	}
 }
 
+func TestADisplacedClaimCountsUnlessItsDeletionIsKnown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seen bool
+		held int
+	}{"not seen": {false, 2}, "seen": {true, 0}} {
+		t.Run(name, func(t *testing.T) {
+			inFixture(t, func(t *testing.T, f *fixture) {
+				for _, name := range []string{"a", "b"} {
+					f.claim(name, types.UID(name))
+					f.owners.Set(ownership.Gone, types.UID(name))
+				}
+				c := f.claim("c", "c")
+				if tc.seen {
+					f.check.Schedule(c)
+					f.check.rechecks.deletionSeen(c)
+				}
+				f.check.Displaced(c)
+				f.check.Displaced(c)
+				f.queue.Enqueue(t.Context(), c)
+				f.passes(recheckFirst + missingGather)
+				if got := f.check.HeldClaims(); got != tc.held {
+					t.Errorf("%d held, want %d", got, tc.held)
+				}
+			})
+		})
+	}
+}
+
 func TestATentativeClaimIsReturned(t *testing.T) {
 	inFixture(t, func(t *testing.T, f *fixture) {
 		c := f.claim("b", "B")
