@@ -77,8 +77,8 @@ type node struct {
 
 func (n *node) Reach() sandboxes.Reach { return n.reach }
 func (n *node) Audit() sandboxes.Audit { return n.audit }
-func (n *node) StatusQueueLen() int   { return 4 }
-func (n *node) HeldClaims() int       { return n.held }
+func (n *node) StatusQueueLen() int    { return 4 }
+func (n *node) HeldClaims() int        { return n.held }
 func (n *node) QueueDepths() map[virtualnode.Queue]int {
 	return map[virtualnode.Queue]int{virtualnode.PodSync: 1, virtualnode.PodDelete: 2, virtualnode.PodStatus: 3}
 }

@@ -181,7 +181,7 @@ func TestATentativeClaimIsReturned(t *testing.T) {
 	inFixture(t, func(t *testing.T, f *fixture) {
 		c := f.claim("b", "B")
 		f.fs.SetFault(func(faultfs.Op) error { return errDisk })
-		c.Row.ID = "sb_9"
+		c.ID = "sb_9"
 		if err := f.table.Add(keyOf("a"), c.Row, nil); err == nil {
 			t.Fatal("the write was to fail")
 		}

@@ -78,7 +78,7 @@ func (f *fixture) read(name string) claims.Claim {
 
 func TestWhatConfirmsThatASandboxIsGone(t *testing.T) {
 	lose := func(f *fixture) { f.node.Lose("sb_1") }
-	expire := func(f *fixture) { time.Sleep(fakes.DefaultLease) }
+	expire := func(*fixture) { time.Sleep(fakes.DefaultLease) }
 	type answer struct {
 		gone, unsure, fails bool
 	}
