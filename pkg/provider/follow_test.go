@@ -153,6 +153,43 @@ func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
 	})
 }
 
+// A Pod is handed over and goes while its claim is made. The claim is the new
+// controller's, whose next Pod adopts it.
+func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
+	for name, replaced := range map[string]bool{"no Pod follows": false, "another follows at once": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				w.owners.Set(ownership.Alive, "W", "S")
+				answer := make(chan struct{})
+				w.node.Set(func() { w.node.Hang[namespace+"/a"] = answer })
+				older := w.add(fakes.NewPod("a", "P1", "W"))
+				done := make(chan struct{})
+				go func() { _ = w.p.CreatePod(t.Context(), older); close(done) }()
+				time.Sleep(time.Second)
+				w.leave(w.edit("a", handOver("S")), true)
+				w.node.Set(func() { delete(w.node.Hang, namespace+"/a") })
+				if replaced {
+					w.add(fakes.NewPod("a", "P2", "S"))
+				}
+				close(answer)
+				<-done
+				time.Sleep(time.Minute)
+				if !replaced {
+					_ = w.create(fakes.NewPod("a", "P2", "S"))
+					time.Sleep(time.Minute)
+				} else if err := w.p.CreatePod(t.Context(), w.pod("a")); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				c, _ := w.row("a")
+				if c.ID != "sb_1" || c.PodUID != "P2" || uidOf(c.Controller) != "S" || len(w.node.Destroyed()) > 0 || w.phase("a") != corev1.PodRunning {
+					t.Errorf("%s of %s for %q, %s, released %v, want sb_1 adopted", c.ID, c.PodUID, uidOf(c.Controller), w.phase("a"), w.node.Destroyed())
+				}
+			})
+		})
+	}
+}
+
 // The Pod of a Sandbox that took it over from a warm pool goes while the daemon is
 // down, and so does the pool.
 func TestARestartJudgesByTheLastController(t *testing.T) {

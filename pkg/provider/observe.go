@@ -37,9 +37,7 @@ func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.queue.Add(podcontrac
 // false when no event but a new list says so. It never blocks.
 func (p *Provider) PodGone(pod *corev1.Pod, seen bool) {
 	key := podcontract.Key(pod)
-	if c, held := p.table.Get(key); held && c.PodUID == pod.UID {
-		p.pods.TrackUnknown(pod)
-	}
+	p.pods.TrackUnknown(pod) // a claim for it can be on its way
 	p.pods.Departed(pod, seen)
 	p.observed.queue.Add(key)
 }

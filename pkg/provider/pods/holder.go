@@ -32,10 +32,15 @@ func (m *Manager) InCache(pod *corev1.Pod) bool {
 func (m *Manager) CachedHolder(c claims.Claim) *corev1.Pod { return m.Cached(c.Key, c.PodUID) }
 
 // Holder returns the Pod as the table records it, with its controller by the Pod's
-// newest object. The object that virtual-kubelet hands over can be older.
+// newest object, even if the Pod has gone. The object that virtual-kubelet hands over can
+// be older.
 func (m *Manager) Holder(pod *corev1.Pod) claims.Holder {
-	if cached := m.Cached(podcontract.Key(pod), pod.UID); cached != nil {
-		pod = cached
+	key := podcontract.Key(pod)
+	if cached := m.Cached(key, pod.UID); cached != nil {
+		return HolderOf(cached)
+	}
+	if t, ok := m.Get(key); ok && t.Gone != nil && t.Pod.UID == pod.UID {
+		return HolderOf(t.Gone.Final)
 	}
 	return HolderOf(pod)
 }

@@ -73,7 +73,8 @@ func (m *Manager) Track(pod *corev1.Pod) {
 		t.End = nil
 	}
 	t.RemovalRequested = t.RemovalRequested && pod.DeletionTimestamp != nil
-	t.Pod, t.Gone, t.Waiting = pod, nil, ""
+	// A departure stays known: a claim can arrive for a Pod that has gone meanwhile.
+	t.Pod, t.Waiting = pod, ""
 	m.pods[podcontract.Key(pod)] = t
 }
 

@@ -36,20 +36,21 @@ func TestWhatTrackKeeps(t *testing.T) {
 		before               func(*Manager)
 		pod                  *corev1.Pod
 		end, removal, notify bool
+		gone                 bool // the departure of the same Pod
 	}{
-		"a new Pod":                {func(*Manager) {}, pod, false, false, false},
-		"its status":               {func(m *Manager) { m.Track(pod); m.MarkNotified(key) }, pod, false, false, true},
-		"its end":                  {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{}) }, pod, true, false, false},
-		"the end of a deletion":    {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{Deleted: true}) }, deleted(pod), true, false, false},
-		"no end of a restored Pod": {func(m *Manager) { m.Track(deleted(pod)); m.MarkEnded(key, Ending{Deleted: true}) }, pod, false, false, false},
+		"a new Pod":                {func(*Manager) {}, pod, false, false, false, false},
+		"its status":               {func(m *Manager) { m.Track(pod); m.MarkNotified(key) }, pod, false, false, true, true},
+		"its end":                  {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{}) }, pod, true, false, false, true},
+		"the end of a deletion":    {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{Deleted: true}) }, deleted(pod), true, false, false, true},
+		"no end of a restored Pod": {func(m *Manager) { m.Track(deleted(pod)); m.MarkEnded(key, Ending{Deleted: true}) }, pod, false, false, false, true},
 		"nothing of an older Pod": {func(m *Manager) {
 			m.Track(fakes.NewPod("a", "P0", ""))
 			m.MarkEnded(key, Ending{})
 			m.MarkNotified(key)
-		}, pod, false, false, false},
-		"its removal":               {func(m *Manager) { m.Track(pod); m.MarkRemovalRequested(key) }, deleted(pod), false, true, false},
-		"no removal after a return": {func(m *Manager) { m.Track(deleted(pod)); m.MarkRemovalRequested(key) }, pod, false, false, false},
-		"nothing after a drop":      {func(m *Manager) { m.Track(pod); m.MarkNotified(key); m.Drop(key) }, pod, false, false, false},
+		}, pod, false, false, false, false},
+		"its removal":               {func(m *Manager) { m.Track(pod); m.MarkRemovalRequested(key) }, deleted(pod), false, true, false, true},
+		"no removal after a return": {func(m *Manager) { m.Track(deleted(pod)); m.MarkRemovalRequested(key) }, pod, false, false, false, true},
+		"nothing after a drop":      {func(m *Manager) { m.Track(pod); m.MarkNotified(key); m.Drop(key) }, pod, false, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := newManager()
@@ -58,7 +59,7 @@ func TestWhatTrackKeeps(t *testing.T) {
 			m.Departed(tc.pod, true)
 			m.Track(tc.pod)
 			got, _ := m.Get(key)
-			if got.Pod != tc.pod || got.Gone != nil || got.Waiting != "" {
+			if got.Pod != tc.pod || (got.Gone != nil) != tc.gone || got.Waiting != "" {
 				t.Errorf("tracked %+v", got)
 			}
 			if (got.End != nil) != tc.end || got.RemovalRequested != tc.removal || got.Notified != tc.notify {
@@ -180,6 +181,12 @@ func TestTheNewestObjectCounts(t *testing.T) {
 		t.Error("without a cached object, the given one counts")
 	}
 	newest.Status.Phase = corev1.PodFailed
+	m.Track(older)
+	m.Departed(newest, true)
+	if m.InCache(older) || m.Holder(older).Controller.UID != "T" {
+		t.Error("the last object of a Pod that has gone is newer")
+	}
+	m.Drop(key)
 	if err := c.Add(newest); err != nil {
 		t.Fatal(err)
 	}
