@@ -8,7 +8,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
-	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
@@ -31,7 +31,7 @@ func claimsTableAccepted(s place.Status) virtualnode.Condition {
 
 // sandboxdReachable puts what the provider knows of sandboxd into the words of
 // the Node's condition.
-func sandboxdReachable(r provider.Reach) virtualnode.Condition {
+func sandboxdReachable(r sandboxes.Reach) virtualnode.Condition {
 	c := virtualnode.Condition{Type: virtualnode.ConditionSandboxdReachable}
 	switch {
 	case !r.Known:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
-	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
@@ -23,8 +23,8 @@ func TestConditions(t *testing.T) {
 		status corev1.ConditionStatus
 		reason string
 	}{
-		"not asked":          {sandboxdReachable(provider.Reach{}), "SandboxdReachable", corev1.ConditionUnknown, "NotAskedYet"},
-		"answers":            {sandboxdReachable(provider.Reach{Known: true}), "SandboxdReachable", corev1.ConditionTrue, "SandboxdAnswers"},
+		"not asked":          {sandboxdReachable(sandboxes.Reach{}), "SandboxdReachable", corev1.ConditionUnknown, "NotAskedYet"},
+		"answers":            {sandboxdReachable(sandboxes.Reach{Known: true}), "SandboxdReachable", corev1.ConditionTrue, "SandboxdAnswers"},
 		"no answer":          {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unreachable})), "SandboxdReachable", corev1.ConditionFalse, "SandboxdUnreachable"},
 		"credential refused": {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unauthorized})), "SandboxdReachable", corev1.ConditionFalse, "CredentialRefused"},
 		"fails":              {sandboxdReachable(failed(&sandboxd.Error{Class: sandboxd.Unavailable})), "SandboxdReachable", corev1.ConditionFalse, "SandboxdFails"},
@@ -44,4 +44,4 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func failed(err error) provider.Reach { return provider.Reach{Known: true, Err: err} }
+func failed(err error) sandboxes.Reach { return sandboxes.Reach{Known: true, Err: err} }

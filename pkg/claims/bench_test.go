@@ -85,9 +85,9 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkVouch is a listing that names every claim and changes none, as one
+// BenchmarkConfirmListed is a listing that names every claim and changes none, as one
 // comes every few seconds.
-func BenchmarkVouch(b *testing.B) {
+func BenchmarkConfirmListed(b *testing.B) {
 	for _, rows := range sizes {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
 			table, _ := filledTable(b, rows)
@@ -97,7 +97,7 @@ func BenchmarkVouch(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := table.Vouch(listed); err != nil {
+				if err := table.ConfirmListed(listed); err != nil {
 					b.Fatal(err)
 				}
 			}

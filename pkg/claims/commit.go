@@ -16,8 +16,8 @@ type round struct {
 	err  error
 }
 
-// draft is what a write needs. It is kept from one to the next: under a burst their
-// garbage would be several times the daemon's memory each second.
+// draft has the buffers of a write. They are reused: under a burst of changes new
+// ones would be garbage of several times the daemon's memory each second.
 type draft struct {
 	claims, releasing, extra []json.RawMessage
 	entries                  []entry // of the releasing list, to be ordered
@@ -45,8 +45,8 @@ func (t *Table) change(apply func() error) error {
 	return r.err
 }
 
-// write lands rounds until nobody waits. All changes made while one write was
-// at the disk share the next (DESIGN rule 6).
+// write writes the file until nobody waits. All changes made during one write share
+// the next.
 func (t *Table) write() {
 	d := &t.draft
 	for {
@@ -80,15 +80,15 @@ func (t *Table) write() {
 		}
 		close(r.done)
 		t.signal()
-		// Who has waited may have more to change. Without a turn now it would miss
-		// the next write, and half of all would always wait for the other half's.
+		// A caller that was waiting may change more. It gets a turn now, so that its
+		// change is part of the next write. Otherwise half of the callers would
+		// wait for the other half.
 		runtime.Gosched()
 	}
 }
 
-// Flush writes the table when its last write failed, and does nothing
-// otherwise. A loop calls it, so that a disk that was full for a while ends up
-// with what is in memory.
+// Flush writes the table if its last write failed, and does nothing otherwise. A
+// loop calls it, so that the file catches up with memory after a disk was full.
 func (t *Table) Flush() error {
 	t.mu.Lock()
 	unsaved := t.unsaved
@@ -99,11 +99,11 @@ func (t *Table) Flush() error {
 	return t.change(func() error { return nil })
 }
 
-// Settle makes sure that the file does not show a claim whose [Table.Add]
-// failed as one that holds. A write can fail after its rename, and a daemon
-// that started from such a file would adopt a sandbox that is being given back.
-// On error the sandbox must not be given back yet.
-func (t *Table) Settle() error {
+// EnsureDurable makes sure that the file does not show a claim whose [Table.Add]
+// failed as a valid one. A write can fail after its rename, and a daemon that
+// started from such a file would adopt a sandbox that is being returned. On error
+// the sandbox must not be returned yet.
+func (t *Table) EnsureDurable() error {
 	t.mu.Lock()
 	unsynced := t.unsynced
 	t.mu.Unlock()

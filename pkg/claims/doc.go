@@ -21,7 +21,6 @@
 //  6. A file that cannot be read in full is an error at [Open], with the file
 //     untouched. A missing file is an empty table.
 //
-// The file format is that of the contract's Configuration document. Unknown
-// fields, at the top and in a row, survive a round trip, so that a table can
-// pass through an older build and back.
+// The file is one JSON object. Unknown fields, at the top and in a row, survive a
+// round trip, so that a table can pass through an older build and back.
 package claims

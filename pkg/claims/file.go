@@ -14,7 +14,7 @@ import (
 // tableFields are the top level's names.
 var tableFields = []string{"claims", "releasing", placeField}
 
-// contents is what a table file says.
+// contents is a decoded table file.
 type contents struct {
 	claims    map[string]Row
 	releasing []Claim

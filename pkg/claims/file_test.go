@@ -107,7 +107,7 @@ func TestFileShape(t *testing.T) {
 	table := open(t, fsys)
 	mustAdd(t, table, "default/my-sandbox", "sb_1", "6f1c")
 	mustAdd(t, table, "default/other", "sb_2", "7a2d")
-	if err := table.Withdraw("default/other", "sb_2"); err != nil {
+	if err := table.EnqueueRelease("default/other", "sb_2"); err != nil {
 		t.Fatal(err)
 	}
 	data, err := fsys.ReadFile(path)
@@ -145,9 +145,9 @@ func TestOddNamesAndForms(t *testing.T) {
 	}
 }
 
-// TestB01DamagedTable: a damaged file is never a table without claims. It
-// stops the start with the file as it was (configuration; case B01).
-func TestB01DamagedTable(t *testing.T) {
+// TestDamagedTable: a damaged file is never a table without claims. It
+// stops the start with the file as it was.
+func TestDamagedTable(t *testing.T) {
 	whole := []byte(`{"claims":{"a/1":{"id":"sb_1","token":"t","address":"h:1","podUID":"p"},"a/2":{"id":"sb_2","token":"t","address":"h:1","podUID":"p"}}}`)
 	if _, err := claims.Open(fileOf(whole), path, start); err != nil {
 		t.Fatalf("the undamaged file: %v", err)
@@ -216,8 +216,8 @@ func TestOneSandboxInTwoRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, key := range []string{"a/1", "a/2"} {
-		if err := table.Withdraw(key, "sb_1"); err != nil || table.Holders("sb_1") != 1-i {
-			t.Errorf("after the withdrawal from %s: %v, holders %d", key, err, table.Holders("sb_1"))
+		if err := table.EnqueueRelease(key, "sb_1"); err != nil || table.Holders("sb_1") != 1-i {
+			t.Errorf("after EnqueueRelease of %s: %v, holders %d", key, err, table.Holders("sb_1"))
 		}
 	}
 }

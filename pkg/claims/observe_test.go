@@ -35,7 +35,7 @@ func TestObserveWrites(t *testing.T) {
 		})
 		mustAdd(t, table, "default/a", "sb_1", "pod-1")
 		disk.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
-		if err := table.Withdraw("default/a", "sb_1"); err == nil {
+		if err := table.EnqueueRelease("default/a", "sb_1"); err == nil {
 			t.Fatal("a write to a full disk landed")
 		}
 		disk.SetFault(nil)
@@ -63,7 +63,7 @@ func TestCountByState(t *testing.T) {
 	for _, id := range []string{"1", "2", "3"} {
 		mustAdd(t, table, "default/"+id, id, "pod")
 	}
-	if err := errors.Join(table.Preserve("default/2", "2", nil), table.Withdraw("default/3", "3")); err != nil {
+	if err := errors.Join(table.Preserve("default/2", "2", nil), table.EnqueueRelease("default/3", "3")); err != nil {
 		t.Fatal(err)
 	}
 	want(map[claims.State]int{claims.Bound: 1, claims.Preserved: 1, claims.Releasing: 1})

@@ -24,9 +24,9 @@ func mode(t *testing.T, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// TestB20Modes: credentials are for root alone, whatever the umask is and
-// whatever was there before (configuration; case B20).
-func TestB20Modes(t *testing.T) {
+// TestFileModes: credentials are for root alone, whatever the umask is and
+// whatever was there before.
+func TestFileModes(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	for _, before := range []string{"nothing", "an open directory and file"} {
@@ -93,7 +93,7 @@ func TestSharedDirectoryIsNotTightened(t *testing.T) {
 }
 
 // TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and
-// gives up when it is told to stop (DESIGN rule 4).
+// gives up when it is told to stop.
 func TestSecondDaemonWaits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
 	lock, err := claims.Lock(t.Context(), file)

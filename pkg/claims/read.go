@@ -10,13 +10,12 @@ import (
 )
 
 // Read returns the claims in the table file at path, ordered by key, those of
-// the releasing list last. It is for those who look on: it takes no lock, writes
-// nothing, and is safe beside a running daemon, which replaces the file whole.
+// the releasing list last. It takes no lock and writes nothing. It is safe beside a
+// running daemon, which replaces the whole file.
 //
-// The file does not say which claims sandboxd has vouched for, so none is
-// [Quarantined]; a claim that could not be recorded is [Releasing] there. A
-// missing file is an error that is [fs.ErrNotExist], a file that is not a table
-// is one too.
+// The file does not record which claims sandboxd has confirmed, so none is
+// [Quarantined]; a claim that could not be recorded is [Releasing]. A missing file
+// is an error that is [fs.ErrNotExist]. A file that is not a table is an error.
 func Read(fsys FS, path string) ([]Claim, error) {
 	data, err := fsys.ReadFile(path)
 	if err != nil {
@@ -28,7 +27,7 @@ func Read(fsys FS, path string) ([]Claim, error) {
 	}
 	out := make([]Claim, 0, len(c.claims)+len(c.releasing))
 	for key, row := range c.claims {
-		out = append(out, Claim{Key: key, Row: row, State: vouchedState(row), Durable: true})
+		out = append(out, Claim{Key: key, Row: row, State: confirmedState(row), Durable: true})
 	}
 	for _, r := range c.releasing {
 		r.Durable = true

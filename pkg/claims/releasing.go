@@ -11,7 +11,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// releasing is the claims that were withdrawn from their keys, by sandbox and
+// releasing is the claims that were removed from their keys, by sandbox and
 // token. A node that gives one id out twice has two tokens for it, and which of
 // them works is known only once the sandbox is gone: both are kept.
 type releasing map[credential]entry
@@ -40,7 +40,7 @@ func compareReleasing(a, b entry) int {
 	return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Token.Reveal(), b.Token.Reveal()))
 }
 
-// Releasing returns the claims withdrawn from their keys, ordered by key. Two of
+// Releasing returns the claims waiting for their release, ordered by key. Two of
 // them can have the same sandbox and different tokens.
 func (t *Table) Releasing() []Claim {
 	t.mu.Lock()

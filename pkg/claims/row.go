@@ -33,7 +33,7 @@ type Holder struct {
 }
 
 // authority is what a Pod is allowed to adopt by: its controller owner's UID,
-// or its own for a bare Pod (configuration, field authority).
+// or its own for a bare Pod.
 func (h Holder) authority() types.UID {
 	if h.Controller != nil {
 		return h.Controller.UID
@@ -80,7 +80,7 @@ func NewRow(c sandboxd.Claim, holder Holder, at time.Time) Row {
 // AdoptableBy reports whether a Pod of the same name may take the claim over:
 // it is the Pod that holds it, or it has the claim's authority, which while
 // Owner is set is that owner. A row without either, from an older build, is
-// adopted by any same-name Pod (configuration, field authority).
+// adopted by any Pod of the same name.
 func (r Row) AdoptableBy(h Holder) bool {
 	switch {
 	case r.PodUID == h.PodUID:
@@ -94,7 +94,7 @@ func (r Row) AdoptableBy(h Holder) bool {
 	}
 }
 
-// HeldBy reports whether the row already says all there is to say of h.
+// HeldBy reports whether the row already records h as its holder, in full.
 func (r Row) HeldBy(h Holder) bool {
 	return r.PodUID == h.PodUID && r.ControlledAs(h) && r.Owner == nil
 }
@@ -121,29 +121,29 @@ func (r Row) LeaseEnd() time.Time {
 // authoritative: only the node can say that the sandbox is gone.
 func (r Row) Expired(now time.Time) bool { return !now.Before(r.LeaseEnd()) }
 
-// State is where a claim stands in its life (DESIGN, "A claim's life").
+// State is where a claim stands between the answer of sandboxd and its release.
 type State string
 
 const (
-	// Tentative: sandboxd answered, our write has not landed. Neither shown
-	// nor adopted; it can be released.
+	// Tentative: sandboxd answered, and the claim is not in the file yet. It is
+	// neither shown nor adopted; it can be released.
 	Tentative State = "tentative"
 	// Bound: held by a live Pod.
 	Bound State = "bound"
 	// Preserved: its Pod is gone, its owner is not.
 	Preserved State = "preserved"
-	// Quarantined: loaded at start, and the node has not vouched for it yet.
-	// It can be released; it is neither adopted nor shown as Running.
+	// Quarantined: loaded at start, and sandboxd has not listed its sandbox
+	// yet. It can be released; it is neither adopted nor shown as Running.
 	Quarantined State = "quarantined"
-	// Releasing: withdrawn from its pod key for good, and the node has not
-	// confirmed that it is gone.
+	// Releasing: removed from its pod key for good and waiting for sandboxd to
+	// confirm that its sandbox is gone.
 	Releasing State = "releasing"
 )
 
 // Claim is one claim of the table at the moment it was read.
 type Claim struct {
 	// Key is the Pod key, <namespace>/<name>; for a Releasing claim, the key
-	// it was withdrawn from.
+	// it was removed from.
 	Key string
 	Row
 	State State

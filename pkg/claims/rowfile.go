@@ -12,8 +12,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// fileRow is a row's form in the file, the contract's plus controller and, in
-// the releasing list, key.
+// fileRow is a row's form in the file. Only rows of the releasing list have key.
 type fileRow struct {
 	ID         string    `json:"id"`
 	Token      string    `json:"token"`

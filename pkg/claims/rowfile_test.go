@@ -45,7 +45,7 @@ func TestUnreadableOptionalField(t *testing.T) {
 	}
 	fsys := fileOf([]byte(`{"claims":{"a/1":{"id":"sb_1","token":"t","podUID":"p","deadline":"soon","claimedAt":7}}}`))
 	table := open(t, fsys)
-	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start}}); err != nil {
+	if err := table.ConfirmListed([]claims.Seen{{ID: "sb_1", Deadline: start}}); err != nil {
 		t.Fatal(err)
 	}
 	c, _ := open(t, fsys).Get("a/1")
@@ -90,7 +90,7 @@ func TestTimesThatCannotBeWritten(t *testing.T) {
 			if err := table.Add("default/a", r, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := table.Withdraw("default/a", "sb_1"); err != nil {
+			if err := table.EnqueueRelease("default/a", "sb_1"); err != nil {
 				t.Fatal(err)
 			}
 			for _, t2 := range []*claims.Table{table, open(t, fsys)} {
@@ -113,7 +113,7 @@ func TestFailedAddBesideARelease(t *testing.T) {
 	fsys := faultfs.New()
 	table := open(t, fsys)
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
-	if err := table.Withdraw("default/a", "sb_1"); err != nil {
+	if err := table.EnqueueRelease("default/a", "sb_1"); err != nil {
 		t.Fatal(err)
 	}
 	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })

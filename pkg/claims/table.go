@@ -50,8 +50,8 @@ type entry struct {
 	// of the releasing list.
 	raw json.RawMessage
 	rev uint64 // of the change that gave it its holder; 0 when it was loaded
-	// stranded marks a tentative claim whose write failed.
-	stranded bool
+	// writeFailed is true for a tentative claim whose write failed.
+	writeFailed bool
 }
 
 // newEntry encodes a claim. Its times are brought into a form that the file can
@@ -72,12 +72,12 @@ func newEntry(c Claim) (entry, error) {
 }
 
 // Open reads the table at path and writes it back once. The caller holds
-// [Lock]. All claims come out [Quarantined]: the node has not vouched for
-// them. A row without a claim time, from an older build, gets now.
+// [Lock]. All claims are [Quarantined] until sandboxd has listed them. A row without
+// a claim time, from an older build, gets now.
 //
 // A missing file is an empty table. A file that is not a table, and a path
 // that cannot be written, are errors with the file as it was: starting without
-// durable claims would leak a VM per claim at the next restart (configuration).
+// durable claims would leak a VM per claim at the next restart.
 func Open(fsys FS, path string, now time.Time) (*Table, error) {
 	var c contents
 	data, err := fsys.ReadFile(path)
@@ -176,7 +176,7 @@ func (t *Table) snapshot(d *draft) {
 		d.entries = append(d.entries, e)
 	}
 	for _, e := range t.claims.ordered {
-		if e.stranded {
+		if e.writeFailed {
 			d.entries = append(d.entries, *e)
 		} else {
 			d.claims = append(d.claims, e.raw)

@@ -71,7 +71,7 @@ func TestReloadKeepsEveryCredential(t *testing.T) {
 	table := open(t, fsys)
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
 	mustAdd(t, table, "default/b", "sb_2", "pod-2")
-	if err := table.Withdraw("default/b", "sb_2"); err != nil {
+	if err := table.EnqueueRelease("default/b", "sb_2"); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.Preserve("default/a", "sb_1", &claims.Owner{Kind: "Sandbox", Name: "a", UID: "owner-1"}); err != nil {
@@ -85,17 +85,17 @@ func TestReloadKeepsEveryCredential(t *testing.T) {
 		t.Errorf("credentials after a reload (-before +after):\n%s", diff)
 	}
 	if got := state(t, again, "default/a"); got != claims.Quarantined {
-		t.Errorf("a reloaded claim is %q, want quarantined until the node vouches for it", got)
+		t.Errorf("a reloaded claim is %q, want quarantined until the node lists it", got)
 	}
 	if r := again.Releasing(); len(r) != 1 || r[0].Key != "default/b" || r[0].ID != "sb_2" {
 		t.Errorf("releasing after a reload: %+v", r)
 	}
-	if err := again.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
+	if err := again.ConfirmListed([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
 	c, _ := again.Get("default/a")
 	if c.State != claims.Preserved || !c.Deadline.Equal(start.Add(time.Hour)) || c.Owner.UID != "owner-1" {
-		t.Errorf("after vouching: state %q, deadline %v, owner %+v", c.State, c.Deadline, c.Owner)
+		t.Errorf("after ConfirmListed: state %q, deadline %v, owner %+v", c.State, c.Deadline, c.Owner)
 	}
 }
 
@@ -227,10 +227,10 @@ func TestOvertakenTransitionsChangeNothing(t *testing.T) {
 	table := open(t, faultfs.New())
 	mustAdd(t, table, "default/a", "sb_2", "pod-2")
 	for name, transition := range map[string]func() error{
-		"bind":     func() error { return table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-9"}) },
-		"preserve": func() error { return table.Preserve("default/a", "sb_1", nil) },
-		"withdraw": func() error { return table.Withdraw("default/a", "sb_1") },
-		"forget":   func() error { return table.Forget("default/a", "sb_1") },
+		"bind":           func() error { return table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-9"}) },
+		"preserve":       func() error { return table.Preserve("default/a", "sb_1", nil) },
+		"enqueueRelease": func() error { return table.EnqueueRelease("default/a", "sb_1") },
+		"forget":         func() error { return table.Forget("default/a", "sb_1") },
 	} {
 		if err := transition(); !errors.Is(err, claims.ErrNotFound) {
 			t.Errorf("%s of a claim that the key no longer has: %v, want ErrNotFound", name, err)
@@ -336,16 +336,16 @@ func TestAdoptableBy(t *testing.T) {
 	}
 }
 
-func TestVouchWritesOnlyWhatChanged(t *testing.T) {
+func TestConfirmListedWritesOnlyWhatChanged(t *testing.T) {
 	fsys := faultfs.New()
 	table := open(t, fsys)
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
 	before := fsys.Renames()
 	same := []claims.Seen{{ID: "sb_1", Deadline: start.Add(24 * time.Hour)}, {ID: "sb_elsewhere", Deadline: start}}
-	if err := table.Vouch(same); err != nil {
+	if err := table.ConfirmListed(same); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.Vouch([]claims.Seen{{ID: "sb_1"}}); err != nil {
+	if err := table.ConfirmListed([]claims.Seen{{ID: "sb_1"}}); err != nil {
 		t.Fatal(err)
 	}
 	if writes := fsys.Renames() - before; writes != 0 {
@@ -372,7 +372,7 @@ func TestDurableHolder(t *testing.T) {
 	}
 	moved := start.Add(time.Hour)
 	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })
-	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: moved}}); err == nil || !get().Durable {
+	if err := table.ConfirmListed([]claims.Seen{{ID: "sb_1", Deadline: moved}}); err == nil || !get().Durable {
 		t.Errorf("a lease that was not written (%v) puts the holder in doubt", err)
 	}
 	err := table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2", Controller: owner})
@@ -390,7 +390,7 @@ func TestDurableHolder(t *testing.T) {
 
 // A sandbox that is to be given back must not come out of a restart as a claim
 // of its key because a listing has moved its lease.
-func TestVouchLeavesAStrandedClaim(t *testing.T) {
+func TestConfirmListedLeavesATentativeClaim(t *testing.T) {
 	fsys := faultfs.New()
 	table := open(t, fsys)
 	fsys.SetFault(func(faultfs.Op) error { return errDiskFull })
@@ -398,7 +398,7 @@ func TestVouchLeavesAStrandedClaim(t *testing.T) {
 		t.Fatal("the write was to fail")
 	}
 	fsys.SetFault(nil)
-	if err := table.Vouch([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
+	if err := table.ConfirmListed([]claims.Seen{{ID: "sb_1", Deadline: start.Add(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.Flush(); err != nil {

@@ -15,14 +15,14 @@ import (
 var ErrOtherClaim = errors.New("the pod key or the sandbox belongs to another claim")
 
 // Add puts a claim that sandboxd has just delivered under a free key, or in
-// place of the claim displaced, which goes to the releasing list in the same
+// place of the claim displaced, which moves to the releasing list in the same
 // write. On nil the claim is [Bound].
 //
 // No credential is lost on error. A claim whose write failed stays [Tentative]
-// under its key until the caller has returned the sandbox. The file then has it,
-// as soon as it can be written, in the releasing list: a sandbox that is about
-// to be returned must not be adopted after a restart. With [ErrOtherClaim] the
-// claim is in the releasing list already.
+// under its key until the caller has returned the sandbox. The next write that
+// lands puts it in the file's releasing list, because a sandbox that is about to
+// be returned must not be adopted after a restart. With [ErrOtherClaim] the claim
+// is in the releasing list already.
 func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	var refused error
 	err := t.change(func() error {
@@ -32,7 +32,7 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 			refused = fmt.Errorf("claim %s for %s: %w", row.ID, key, ErrOtherClaim)
 			return t.release(Claim{Key: key, Row: row})
 		case displaced != nil:
-			if err := t.withdraw(held.Claim); err != nil {
+			if err := t.enqueueRelease(held.Claim); err != nil {
 				return err
 			}
 		}
@@ -50,7 +50,7 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	case err != nil:
 		raw, encodeErr := encodeRow(row, key)
 		if encodeErr == nil {
-			e.raw, e.stranded = raw, true
+			e.raw, e.writeFailed = raw, true
 			t.claims.set(e)
 		}
 		return errors.Join(err, encodeErr)
@@ -63,17 +63,17 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 }
 
 // Holders is how many claims under pod keys have the sandbox. A sandbox that
-// sandboxd delivered twice must not be destroyed for one claim while a Pod uses
-// it under another.
+// sandboxd delivered twice must not be destroyed for one claim while a Pod uses it
+// under another.
 func (t *Table) Holders(id string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.claims.holders(id)
 }
 
-// Bind records that a Pod adopted the claim. Its owner mark is cleared. A Pod whose
-// adoption could not be written does not become the holder: it could be handed to
-// another controller, and would take along what it never had.
+// Bind records that a Pod adopted the claim, and clears Owner. When the adoption
+// cannot be written, the Pod does not become the holder: its controller could
+// change, and the sandbox would change hands with a Pod that never used it.
 func (t *Table) Bind(key, id string, h Holder) error {
 	var before Claim
 	err := t.update(key, id, func(c *Claim) {
@@ -114,17 +114,16 @@ func (t *Table) Preserve(key, id string, owner *Owner) error {
 	})
 }
 
-// Seen is what a listing said of one sandbox.
+// Seen is one sandbox of a listing.
 type Seen struct {
 	ID       string
 	Deadline time.Time
 }
 
-// Vouch records a listing: each claim that it names leaves quarantine and gets
-// the listing's lease. It writes only when a lease changed. Claims that the
-// listing lacks are left as they are, and so are tentative ones, which are on
-// their way back.
-func (t *Table) Vouch(listed []Seen) error {
+// ConfirmListed records a listing: each claim in it leaves quarantine and gets the
+// deadline of the listing. It writes only when a deadline changed. Claims that are
+// not listed do not change, nor do tentative claims, which are being returned.
+func (t *Table) ConfirmListed(listed []Seen) error {
 	deadlines := make(map[string]time.Time, len(listed))
 	for _, s := range listed {
 		deadlines[s.ID] = s.Deadline
@@ -137,7 +136,7 @@ func (t *Table) Vouch(listed []Seen) error {
 			continue
 		}
 		if e.State == Quarantined {
-			e.State = vouchedState(e.Row)
+			e.State = confirmedState(e.Row)
 			t.signal()
 		}
 		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {
@@ -161,23 +160,23 @@ func (t *Table) Vouch(listed []Seen) error {
 	})
 }
 
-// vouchedState is the state of a loaded row that the node has vouched for.
-func vouchedState(r Row) State {
+// confirmedState is the state of a loaded row once sandboxd has listed its sandbox.
+func confirmedState(r Row) State {
 	if r.Owner != nil {
 		return Preserved
 	}
 	return Bound
 }
 
-// Withdraw moves a claim whose release is authorised from its key to the
-// releasing list. On error it has moved in memory and the file has not.
-func (t *Table) Withdraw(key, id string) error {
+// EnqueueRelease moves a claim whose release is authorised from its key to the
+// releasing list. On error it has moved in memory but not in the file.
+func (t *Table) EnqueueRelease(key, id string) error {
 	return t.change(func() error {
 		e, ok := t.claims.get(key)
 		if !ok || e.ID != id {
 			return ErrNotFound
 		}
-		return t.withdraw(e.Claim)
+		return t.enqueueRelease(e.Claim)
 	})
 }
 
@@ -224,8 +223,8 @@ func (t *Table) put(c Claim) error {
 	return nil
 }
 
-// withdraw moves a claim from its key to the releasing list. The caller holds mu.
-func (t *Table) withdraw(c Claim) error {
+// enqueueRelease moves a claim from its key to the releasing list. The caller holds mu.
+func (t *Table) enqueueRelease(c Claim) error {
 	if err := t.release(c); err != nil {
 		return err
 	}

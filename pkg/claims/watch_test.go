@@ -28,7 +28,7 @@ func TestReadShowsWhatTheTableWrote(t *testing.T) {
 	if err := table.Preserve("default/b", "sb_2", &claims.Owner{Kind: "Sandbox", Name: "b", UID: "owner-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.Withdraw("default/a", "sb_1"); err != nil {
+	if err := table.EnqueueRelease("default/a", "sb_1"); err != nil {
 		t.Fatal(err)
 	}
 	renames := fsys.Renames()
@@ -145,7 +145,7 @@ func TestChanges(t *testing.T) {
 			t.Error("two claims are not one value")
 		}
 		fsys.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
-		if err := table.Withdraw("default/a", "sb_1"); err == nil || !signalled(table) {
+		if err := table.EnqueueRelease("default/a", "sb_1"); err == nil || !signalled(table) {
 			t.Errorf("no signal for a failed write (%v)", err)
 		}
 		fsys.SetFault(nil)
@@ -153,7 +153,7 @@ func TestChanges(t *testing.T) {
 		again := open(t, fsys)
 		signalled(again)
 		// The lease is the same, so this writes nothing.
-		if err := again.Vouch([]claims.Seen{{ID: "sb_2", Deadline: start.Add(24 * time.Hour)}}); err != nil {
+		if err := again.ConfirmListed([]claims.Seen{{ID: "sb_2", Deadline: start.Add(24 * time.Hour)}}); err != nil {
 			t.Fatal(err)
 		}
 		if !signalled(again) {

@@ -23,7 +23,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
-	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -70,15 +70,15 @@ func (s scrape) want(t *testing.T, values map[string]string) {
 
 // node is a provider and its queues, as they are watched.
 type node struct {
-	reach provider.Reach
-	audit provider.Audit
+	reach sandboxes.Reach
+	audit sandboxes.Audit
 	held  int
 }
 
-func (n *node) Reach() provider.Reach { return n.reach }
-func (n *node) Audit() provider.Audit { return n.audit }
-func (n *node) StatusQueueLen() int   { return 4 }
-func (n *node) HeldClaims() int       { return n.held }
+func (n *node) Reach() sandboxes.Reach { return n.reach }
+func (n *node) Audit() sandboxes.Audit { return n.audit }
+func (n *node) StatusQueueLen() int    { return 4 }
+func (n *node) HeldClaims() int        { return n.held }
 func (n *node) QueueDepths() map[virtualnode.Queue]int {
 	return map[virtualnode.Queue]int{virtualnode.PodSync: 1, virtualnode.PodDelete: 2, virtualnode.PodStatus: 3}
 }
@@ -91,7 +91,7 @@ func everything(t *testing.T) (m *metrics.Metrics, table *claims.Table, disk *fa
 	if err != nil {
 		t.Fatal(err)
 	}
-	n = &node{reach: provider.Reach{Known: true}, audit: provider.Audit{At: time.Unix(1700000000, 5e8), Counts: map[provider.Finding]int{provider.Stray: 2}}}
+	n = &node{reach: sandboxes.Reach{Known: true}, audit: sandboxes.Audit{At: time.Unix(1700000000, 5e8), Counts: map[sandboxes.Finding]int{sandboxes.Stray: 2}}}
 	m.WatchTable(table)
 	m.WatchGuard(&guard{place.Accepted})
 	m.WatchProvider(n)
@@ -186,7 +186,7 @@ func TestTable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := table.Withdraw("team-red/b", "b"); err != nil {
+		if err := table.EnqueueRelease("team-red/b", "b"); err != nil {
 			t.Fatal(err)
 		}
 		read(t, m).want(t, map[string]string{

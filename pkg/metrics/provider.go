@@ -3,12 +3,12 @@
 
 package metrics
 
-import "github.com/cocoonstack/vk-sandbox/pkg/provider"
+import "github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 
 // Provider is pkg/provider's Provider as it is watched.
 type Provider interface {
-	Reach() provider.Reach
-	Audit() provider.Audit
+	Reach() sandboxes.Reach
+	Audit() sandboxes.Audit
 	StatusQueueLen() int
 	HeldClaims() int
 }
@@ -22,7 +22,7 @@ func (m *Metrics) WatchProvider(p Provider) {
 			s(m.reachable, truth(reach.Err == nil))
 		}
 		if audit := p.Audit(); !audit.At.IsZero() {
-			for _, f := range provider.Findings() {
+			for _, f := range sandboxes.Findings() {
 				s(m.findings, float64(audit.Counts[f]), string(f))
 			}
 			s(m.lastScan, seconds(audit.At))

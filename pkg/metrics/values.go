@@ -9,7 +9,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
 )
@@ -122,7 +122,7 @@ func stateValues() []string {
 	return texts([]claims.State{claims.Tentative, claims.Bound, claims.Preserved, claims.Quarantined, claims.Releasing})
 }
 
-func findingValues() []string { return texts(provider.Findings()) }
+func findingValues() []string { return texts(sandboxes.Findings()) }
 
 // queueStatus is the provider's queue of statuses to publish.
 const queueStatus = "status_publish"

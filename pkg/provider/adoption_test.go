@@ -14,6 +14,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -32,8 +34,8 @@ func TestAnAdoptingPodRunsOnTheKeptSandbox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := preserve(w)
 		time.Sleep(time.Hour)
-		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 || w.events.count(eventAdopted) != 1 {
-			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.posts(), w.events.count(eventAdopted), claim.ID)
+		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.ClaimCount() != 1 || w.events.Count(events.ReasonAdopted) != 1 {
+			t.Errorf("it runs on %s after %d claims, with %d events, want %s", next.ID, w.node.ClaimCount(), w.events.Count(events.ReasonAdopted), claim.ID)
 		}
 	})
 }
@@ -45,9 +47,9 @@ func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				claim := preserve(w)
-				w.owners.set(ownership.Alive, "T")
+				w.owners.Set(ownership.Alive, "T")
 				w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
-				if err := w.serve(newPod("a", "P2", "S")); err == nil {
+				if err := w.create(fakes.NewPod("a", "P2", "S")); err == nil {
 					t.Fatal("an adoption counts that was not recorded")
 				}
 				w.leave(w.edit("a", handOver("T")), true)
@@ -57,12 +59,12 @@ func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
 					w.restart()
 				}
 				time.Sleep(time.Hour)
-				if c, held := w.row("a"); !held || c.ID != claim.ID || uidOf(c.Owner) != "S" || len(w.node.gone()) > 0 {
-					t.Fatalf("held %t %s for %q, released %v, want %s kept for S", held, c.ID, uidOf(c.Owner), w.node.gone(), claim.ID)
+				if c, held := w.row("a"); !held || c.ID != claim.ID || uidOf(c.Owner) != "S" || len(w.node.Destroyed()) > 0 {
+					t.Fatalf("held %t %s for %q, released %v, want %s kept for S", held, c.ID, uidOf(c.Owner), w.node.Destroyed(), claim.ID)
 				}
-				w.owners.set(ownership.Gone, "S")
+				w.owners.Set(ownership.Gone, "S")
 				time.Sleep(recheckMost + missingGather + 2*recheckEvery)
-				if len(w.node.gone()) != 1 {
+				if len(w.node.Destroyed()) != 1 {
 					t.Error("its owner is gone, and it is not released")
 				}
 			})
@@ -75,54 +77,54 @@ func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
 func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := preserve(w)
-		w.node.lose(claim.ID)
-		w.node.set(func() { w.node.releaseErr[claim.ID] = failing("release") })
+		w.node.Lose(claim.ID)
+		w.node.Set(func() { w.node.ReleaseErr[claim.ID] = fakes.Failing("release") })
 		time.Sleep(time.Hour)
-		if err := w.serve(newPod("a", "P2", "S")); err != nil {
+		if err := w.create(fakes.NewPod("a", "P2", "S")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(lostSpan - 10*time.Second)
-		if w.node.posts() != 1 || w.phase("a") != corev1.PodPending || w.events.count(podcontract.ReasonLost) > 0 {
-			t.Fatalf("%d claims, %s, before the loss is certain", w.node.posts(), w.phase("a"))
+		time.Sleep(goneAfter - 10*time.Second)
+		if w.node.ClaimCount() != 1 || w.phase("a") != corev1.PodPending || w.events.Count(podcontract.ReasonLost) > 0 {
+			t.Fatalf("%d claims, %s, before the loss is certain", w.node.ClaimCount(), w.phase("a"))
 		}
 		time.Sleep(30 * time.Second)
 		c, _ := w.row("a")
 		if c.ID == claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
 			t.Fatalf("claim %s of %s, %s, want a new one", c.ID, c.PodUID, w.phase("a"))
 		}
-		if got := w.events.count(podcontract.ReasonLost); got != 1 {
+		if got := w.events.Count(podcontract.ReasonLost); got != 1 {
 			t.Errorf("%d events say that the sandbox was lost", got)
 		}
 		time.Sleep(time.Hour)
 		if r := w.p.table.Releasing(); len(r) != 1 || r[0].ID != claim.ID || r[0].Token != claim.Token {
 			t.Fatalf("releasing %v, want %s with its token", r, claim.ID)
 		}
-		w.node.set(func() { delete(w.node.releaseErr, claim.ID) })
-		time.Sleep(lostSpan + 2*releasesEvery)
-		if r := w.p.table.Releasing(); len(r) != 0 || w.node.posts() != 2 {
-			t.Errorf("releasing %v, %d claims", r, w.node.posts())
+		w.node.Set(func() { delete(w.node.ReleaseErr, claim.ID) })
+		time.Sleep(goneAfter + 2*releaseRetry)
+		if r := w.p.table.Releasing(); len(r) != 0 || w.node.ClaimCount() != 2 {
+			t.Errorf("releasing %v, %d claims", r, w.node.ClaimCount())
 		}
 	})
 }
 
 // An answer that says nothing about the sandbox has the Pod wait.
 func TestAnAdoptingPodWaitsForAnAnswer(t *testing.T) {
-	for name, unanswered := range map[string]func(*fakeNode, string){
-		"its single read fails":            func(n *fakeNode, id string) { n.getErr[id] = failing("get") },
-		"it is missing and no list is had": func(n *fakeNode, _ string) { n.rebuilding, n.listErr = true, failing("list") },
+	for name, unanswered := range map[string]func(*fakes.Sandboxd, string){
+		"its single read fails":            func(n *fakes.Sandboxd, id string) { n.GetErr[id] = fakes.Failing("get") },
+		"it is missing and no list is had": func(n *fakes.Sandboxd, _ string) { n.Rebuilding, n.ListErr = true, fakes.Failing("list") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				claim := preserve(w)
-				w.node.set(func() { unanswered(w.node, claim.ID) })
-				if err := w.serve(newPod("a", "P2", "S")); err != nil {
+				w.node.Set(func() { unanswered(w.node, claim.ID) })
+				if err := w.create(fakes.NewPod("a", "P2", "S")); err != nil {
 					t.Fatalf("virtual-kubelet would overwrite its status: %v", err)
 				}
 				time.Sleep(6 * time.Hour)
-				if c, _ := w.row("a"); c.PodUID != "P1" || w.phase("a") != corev1.PodPending || w.node.posts() != 1 {
-					t.Fatalf("the claim is %s's, the Pod %s, after %d claims", c.PodUID, w.phase("a"), w.node.posts())
+				if c, _ := w.row("a"); c.PodUID != "P1" || w.phase("a") != corev1.PodPending || w.node.ClaimCount() != 1 {
+					t.Fatalf("the claim is %s's, the Pod %s, after %d claims", c.PodUID, w.phase("a"), w.node.ClaimCount())
 				}
-				w.node.set(func() { delete(w.node.getErr, claim.ID); w.node.rebuilding, w.node.listErr = false, nil })
+				w.node.Set(func() { delete(w.node.GetErr, claim.ID); w.node.Rebuilding, w.node.ListErr = false, nil })
 				time.Sleep(attemptFirst + verifyEvery)
 				if c, _ := w.row("a"); c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
 					t.Errorf("claim %s of %s, %s, want it adopted with the answer", c.ID, c.PodUID, w.phase("a"))
@@ -137,12 +139,12 @@ func TestAConfirmedLossIsReplacedAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "S")
 		w.stop()
-		w.node.lose(claim.ID)
+		w.node.Lose(claim.ID)
 		w.start()
-		if err := w.serve(w.pod("a")); err != nil {
+		if err := w.create(w.pod("a")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(lostSpan + 2*verifyEvery)
+		time.Sleep(goneAfter + 2*verifyEvery)
 		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
 			t.Fatalf("ended %t %q", ended, reason)
 		}

@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long this provider waits between two attempts to serve a Pod that
-// virtual-kubelet does not come back to by itself. The distances double: a Pod
-// without capacity must not cost sandboxd more than virtual-kubelet's own back-off
-// would. One that virtual-kubelet is retrying is left to it for libraryPatience.
+// How long this provider waits between two attempts for a Pod that virtual-kubelet does
+// not retry by itself. The intervals double: a Pod without capacity must not cost sandboxd
+// more than with virtual-kubelet's own back-off. A Pod that virtual-kubelet is retrying is
+// left to it for libraryPatience.
 const (
 	attemptFirst    = 5 * time.Second
 	attemptMost     = 2 * time.Minute
 	libraryPatience = 2 * time.Minute
 )
 
-// attempts is when each Pod that is not served was last tried, by Pod key. The
-// zero value is ready.
+// attempts is when each Pod without a claim was last tried, by Pod key. The zero value is
+// ready.
 type attempts struct {
 	mu   sync.Mutex
 	last map[string]attempt
@@ -41,7 +41,7 @@ func (a *attempts) due(key string, uid types.UID, now time.Time) bool {
 	return !ok || last.uid != uid || now.Sub(last.at) >= last.wait
 }
 
-// expect leaves a Pod that was not tried yet to virtual-kubelet for a while.
+// expect leaves a Pod that was not tried yet to virtual-kubelet for libraryPatience.
 func (a *attempts) expect(key string, uid types.UID, now time.Time) {
 	a.mu.Lock()
 	last, ok := a.last[key]
@@ -51,8 +51,8 @@ func (a *attempts) expect(key string, uid types.UID, now time.Time) {
 	}
 }
 
-// byLibrary records how an attempt of virtual-kubelet ended. After an error
-// virtual-kubelet tries again.
+// byLibrary records the result of an attempt by virtual-kubelet, which tries again after an
+// error.
 func (a *attempts) byLibrary(key string, uid types.UID, err error, now time.Time) {
 	if err == nil {
 		a.forget(key)
@@ -61,7 +61,7 @@ func (a *attempts) byLibrary(key string, uid types.UID, err error, now time.Time
 	a.set(key, attempt{uid: uid, at: now, wait: libraryPatience})
 }
 
-// failed records an attempt of this provider's own that failed.
+// failed records a failed attempt by this provider.
 func (a *attempts) failed(key string, uid types.UID, now time.Time) {
 	a.mu.Lock()
 	last := a.last[key]
@@ -73,8 +73,8 @@ func (a *attempts) failed(key string, uid types.UID, now time.Time) {
 	a.set(key, attempt{uid: uid, at: now, wait: wait})
 }
 
-// awaiting records an attempt that waits for sandboxd's answer about a sandbox,
-// which is asked for at a steady pace.
+// awaiting records an attempt that waits for sandboxd's answer about a sandbox. The question
+// is asked at a constant interval.
 func (a *attempts) awaiting(key string, uid types.UID, now time.Time) {
 	a.set(key, attempt{uid: uid, at: now, wait: attemptFirst})
 }
@@ -94,8 +94,8 @@ func (a *attempts) forget(key string) {
 	delete(a.last, key)
 }
 
-// shed forgets the Pods that are no longer wanted.
-func (a *attempts) shed(wanted func(key string) bool) {
+// prune forgets the Pods that are not wanted any more.
+func (a *attempts) prune(wanted func(key string) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for key := range a.last {

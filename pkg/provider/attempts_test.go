@@ -34,8 +34,8 @@ func TestWhenAPodIsTriedAgain(t *testing.T) {
 		"waiting for an answer":    {func(a *attempts) { failed(9)(a); a.awaiting("ns/a", "P1", start) }, attemptFirst},
 		"another Pod of the name":  {func(a *attempts) { a.failed("ns/a", "P0", start) }, 0},
 		"its first after another":  {func(a *attempts) { a.failed("ns/a", "P0", start); a.failed("ns/a", "P0", start); failed(1)(a) }, attemptFirst},
-		"no longer wanted":         {func(a *attempts) { failed(5)(a); a.shed(func(string) bool { return false }) }, 0},
-		"wanted":                   {func(a *attempts) { failed(1)(a); a.shed(func(key string) bool { return key == "ns/a" }) }, attemptFirst},
+		"no longer wanted":         {func(a *attempts) { failed(5)(a); a.prune(func(string) bool { return false }) }, 0},
+		"wanted":                   {func(a *attempts) { failed(1)(a); a.prune(func(key string) bool { return key == "ns/a" }) }, attemptFirst},
 		"expected after a failure": {func(a *attempts) { failed(1)(a); a.expect("ns/a", "P1", start) }, attemptFirst},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -38,14 +40,14 @@ func TestADeadlineThatCannotBeWritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w.node.set(func() { w.node.next = func(c *sandboxd.Claim) { c.Deadline = at } })
+				w.node.Set(func() { w.node.Next = func(c *sandboxd.Claim) { c.Deadline = at } })
 				claim := w.run("a", "P1", "A")
 				w.restart()
 				if c, held := w.row("a"); !held || c.Token != claim.Token {
 					t.Errorf("held %t after a restart, want the token kept", held)
 				}
-				if w.node.posts() != 1 || len(w.node.gone()) > 0 {
-					t.Errorf("%d claims, released %v", w.node.posts(), w.node.gone())
+				if w.node.ClaimCount() != 1 || len(w.node.Destroyed()) > 0 {
+					t.Errorf("%d claims, released %v", w.node.ClaimCount(), w.node.Destroyed())
 				}
 			})
 		})
@@ -56,10 +58,10 @@ func TestADeadlineThatCannotBeWritten(t *testing.T) {
 // loads. It is not destroyed while a Pod runs on it.
 func TestASandboxThatIsDeliveredTwice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.node.set(func() { w.node.next = func(c *sandboxd.Claim) { c.ID = "sb_same" } })
+		w.node.Set(func() { w.node.Next = func(c *sandboxd.Claim) { c.ID = "sb_same" } })
 		w.run("a", "P1", "A")
-		w.owners.set(ownership.Alive, "B")
-		if err := w.serve(newPod("b", "P2", "B")); !errors.Is(err, claims.ErrOtherClaim) {
+		w.owners.Set(ownership.Alive, "B")
+		if err := w.create(fakes.NewPod("b", "P2", "B")); !errors.Is(err, claims.ErrOtherClaim) {
 			t.Errorf("error = %v", err)
 		}
 		if _, held := w.row("b"); held || len(w.credentials()["sb_same"]) != 2 {
@@ -69,17 +71,17 @@ func TestASandboxThatIsDeliveredTwice(t *testing.T) {
 		if got := len(w.credentials()["sb_same"]); got != 2 {
 			t.Errorf("%d tokens after a restart", got)
 		}
-		_ = w.serve(w.pod("a"))
+		_ = w.create(w.pod("a"))
 		w.forget(w.pod("b"))
 		time.Sleep(time.Hour)
-		if len(w.node.gone()) > 0 || w.phase("a") != corev1.PodRunning {
-			t.Fatalf("released %v, and a is %s", w.node.gone(), w.phase("a"))
+		if len(w.node.Destroyed()) > 0 || w.phase("a") != corev1.PodRunning {
+			t.Fatalf("released %v, and a is %s", w.node.Destroyed(), w.phase("a"))
 		}
-		w.owners.set(ownership.Gone, "A")
+		w.owners.Set(ownership.Gone, "A")
 		w.remove("a")
-		time.Sleep(lostSpan + time.Minute)
-		if len(w.node.gone()) != 1 || len(w.credentials()) > 0 {
-			t.Errorf("released %v, kept %v once nobody holds it", w.node.gone(), w.credentials())
+		time.Sleep(goneAfter + time.Minute)
+		if len(w.node.Destroyed()) != 1 || len(w.credentials()) > 0 {
+			t.Errorf("released %v, kept %v once nobody holds it", w.node.Destroyed(), w.credentials())
 		}
 	})
 }
@@ -95,22 +97,22 @@ func TestTwoClaimsOfOneSandbox(t *testing.T) {
 		w.fs.Put(tablePath, []byte(`{"claims":{"agents/a":`+replaceUIDs(row, "1", "A")+`,"agents/b":`+replaceUIDs(row, "2", "B")+`}}`))
 		w.start()
 		for _, name := range []string{"a", "b"} {
-			if err := w.serve(w.pod(name)); err != nil {
+			if err := w.create(w.pod(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		time.Sleep(verifyEvery)
-		w.owners.set(ownership.Gone, "A")
+		w.owners.Set(ownership.Gone, "A")
 		w.remove("a")
 		time.Sleep(time.Hour)
-		if len(w.node.gone()) > 0 || w.phase("b") != corev1.PodRunning {
-			t.Fatalf("released %v while b is %s on it", w.node.gone(), w.phase("b"))
+		if len(w.node.Destroyed()) > 0 || w.phase("b") != corev1.PodRunning {
+			t.Fatalf("released %v while b is %s on it", w.node.Destroyed(), w.phase("b"))
 		}
-		w.owners.set(ownership.Gone, "B")
+		w.owners.Set(ownership.Gone, "B")
 		w.remove("b")
 		time.Sleep(time.Minute)
-		if len(w.node.gone()) != 1 {
-			t.Errorf("released %v once nobody holds it", w.node.gone())
+		if len(w.node.Destroyed()) != 1 {
+			t.Errorf("released %v once nobody holds it", w.node.Destroyed())
 		}
 	})
 }
@@ -118,12 +120,12 @@ func TestTwoClaimsOfOneSandbox(t *testing.T) {
 // A claim whose write and return both fail keeps its credential until it is returned.
 func TestAClaimThatIsNeitherRecordedNorReturned(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.owners.set(ownership.Alive, "A")
-		w.node.set(func() {
-			w.node.releaseErr["sb_1"] = failing("release")
-			w.node.next = func(*sandboxd.Claim) { w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") }) }
+		w.owners.Set(ownership.Alive, "A")
+		w.node.Set(func() {
+			w.node.ReleaseErr["sb_1"] = fakes.Failing("release")
+			w.node.Next = func(*sandboxd.Claim) { w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") }) }
 		})
-		if err := w.serve(newPod("a", "P1", "A")); err == nil {
+		if err := w.create(fakes.NewPod("a", "P1", "A")); err == nil {
 			t.Fatal("the create was to fail")
 		}
 		time.Sleep(time.Hour)
@@ -131,10 +133,10 @@ func TestAClaimThatIsNeitherRecordedNorReturned(t *testing.T) {
 			t.Fatalf("%d tokens are kept, and the Pod is %s", len(got), w.phase("a"))
 		}
 		w.fs.SetFault(nil)
-		w.node.set(func() { w.node.next = nil; clear(w.node.releaseErr) })
+		w.node.Set(func() { w.node.Next = nil; clear(w.node.ReleaseErr) })
 		time.Sleep(retryLimit)
-		if c, _ := w.row("a"); c.ID != "sb_2" || w.phase("a") != corev1.PodRunning || len(w.node.gone()) != 1 || len(w.credentials()) != 1 {
-			t.Errorf("claim %s, %s, released %v, kept %d", c.ID, w.phase("a"), w.node.gone(), len(w.credentials()))
+		if c, _ := w.row("a"); c.ID != "sb_2" || w.phase("a") != corev1.PodRunning || len(w.node.Destroyed()) != 1 || len(w.credentials()) != 1 {
+			t.Errorf("claim %s, %s, released %v, kept %d", c.ID, w.phase("a"), w.node.Destroyed(), len(w.credentials()))
 		}
 	})
 }
@@ -152,17 +154,17 @@ func TestAnOddAddressCostsNoSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				w.node.set(func() { w.node.next = func(c *sandboxd.Claim) { c.OwnerAddr = tc.address } })
+				w.node.Set(func() { w.node.Next = func(c *sandboxd.Claim) { c.OwnerAddr = tc.address } })
 				w.run("a", "P1", "A")
 				time.Sleep(time.Hour)
 				pod := w.pod("a")
 				if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP != tc.ip || podcontract.PublishedClaim(pod) != "sb_1" {
 					t.Errorf("%s with podIP %q on %q", pod.Status.Phase, pod.Status.PodIP, podcontract.PublishedClaim(pod))
 				}
-				if w.node.posts() != 1 || len(w.node.gone()) > 0 {
-					t.Errorf("%d claims, released %v", w.node.posts(), w.node.gone())
+				if w.node.ClaimCount() != 1 || len(w.node.Destroyed()) > 0 {
+					t.Errorf("%d claims, released %v", w.node.ClaimCount(), w.node.Destroyed())
 				}
-				if got := w.events.count(eventAddress); got != map[bool]int{true: 1, false: 0}[tc.ip == ""] {
+				if got := w.events.Count(events.ReasonAddress); got != map[bool]int{true: 1, false: 0}[tc.ip == ""] {
 					t.Errorf("%d events about the address", got)
 				}
 			})

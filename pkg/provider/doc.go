@@ -1,22 +1,21 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package provider is virtual-kubelet's Pod lifecycle over the claims table:
-// a Pod that arrives becomes a claim, a Pod that leaves hands its claim to its
-// owner's fate.
+// Package provider is virtual-kubelet's Pod lifecycle over the claims table. A Pod that
+// arrives gets a claim. When a Pod goes away, its owner decides what happens to the claim.
 //
-// One file per verb of the lifecycle (create, update, delete, read) and one
-// per loop:
+// This package has one file per verb (create, update, delete, read), and the work that
+// virtual-kubelet's queues do not do: observe follows the Pod cache, reconcile repairs what
+// was missed, ensure retries Pods without a claim. A claim's way through the other packages:
 //
-//	verify     lifts the quarantine of a reloaded table
-//	leases     ends Pods whose lease has passed and whose sandbox is gone
-//	recheck    re-reads the owners of claims whose Pod is gone
-//	releases   destroys withdrawn claims until the node confirms it
-//	reconcile  repairs what virtual-kubelet's queues lost
-//	orphans    compares the node's index with the table, and only reports
-//	health     watches whether sandboxd answers
+//	binding    gives a Pod its claim, and ends Pods whose sandbox is gone
+//	sandboxes  answers what sandboxd holds: verification, leases, health, orphans
+//	deletion   decides over the claim of a Pod that goes away
+//	release    reads owners again, and destroys sandboxes until that is confirmed
+//	pods       keeps the tracked Pods and the lock of each Pod key
+//	status     makes the statuses and publishes them
+//	events     records what happens to a sandbox
 //
-// Whatever decides over one Pod key, verb or loop, holds that key's lock,
-// because virtual-kubelet's queues do not exclude each other. Reads take no
-// key lock and never leave memory.
+// Every decision about a Pod key holds the lock of that key, because virtual-kubelet's queues
+// do not exclude each other. Reads take no key lock and never leave memory.
 package provider

@@ -32,18 +32,18 @@ func TestADeletedPodThatLingersHasEnded(t *testing.T) {
 				if restarted {
 					w.restart()
 					w.p.PodChanged(w.pod("a")) // as the watch does with its first list
-					_ = w.serve(w.pod("a"))
+					_ = w.create(w.pod("a"))
 				}
 				time.Sleep(time.Minute)
 				pod := w.pod("a")
-				if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason != podcontract.ReasonDeleted || !hasCondition(pod, corev1.PodReady, corev1.ConditionFalse) {
+				if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason != podcontract.ReasonDeleted || !notReady(pod) {
 					t.Errorf("status = %+v, want it Failed, %s and not ready", pod.Status, podcontract.ReasonDeleted)
 				}
 				if shown, err := w.p.GetPod(t.Context(), namespace, "a"); err == nil && shown.Status.Phase != corev1.PodFailed {
 					t.Errorf("the provider shows it as %s", shown.Status.Phase)
 				}
-				if c, held := w.row("a"); !held || uidOf(c.Owner) != "S" || len(w.node.gone()) > 0 {
-					t.Errorf("kept for %q, released %v, want it kept for its owner", uidOf(c.Owner), w.node.gone())
+				if c, held := w.row("a"); !held || uidOf(c.Owner) != "S" || len(w.node.Destroyed()) > 0 {
+					t.Errorf("kept for %q, released %v, want it kept for its owner", uidOf(c.Owner), w.node.Destroyed())
 				}
 			})
 		})
@@ -73,7 +73,7 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)
 		time.Sleep(time.Minute)
-		events, status, removals := w.events.count(""), w.pod("a").Status, w.removals
+		events, status, removals := w.events.Count(""), w.pod("a").Status, w.removals
 		for range 10 {
 			if err := w.p.DeletePod(t.Context(), w.pod("a")); err != nil {
 				t.Error(err)
@@ -84,7 +84,7 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		if got := w.events.count(""); got != events {
+		if got := w.events.Count(""); got != events {
 			t.Errorf("%d more events", got-events)
 		}
 		if diff := cmp.Diff(status, w.pod("a").Status); diff != "" {
@@ -93,8 +93,8 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 		if w.removals != removals || removals != 1 {
 			t.Errorf("asked %d times for its removal, want once", w.removals)
 		}
-		if w.node.posts() != 1 {
-			t.Errorf("%d claims", w.node.posts())
+		if w.node.ClaimCount() != 1 {
+			t.Errorf("%d claims", w.node.ClaimCount())
 		}
 	})
 }
@@ -110,13 +110,13 @@ func TestTheSandboxOfALingeringPodGoesWithItsOwner(t *testing.T) {
 					w.p.PodChanged(w.pod("a"))
 				}
 				time.Sleep(6 * time.Hour)
-				if len(w.node.gone()) > 0 {
-					t.Fatalf("released %v while its owner lives", w.node.gone())
+				if len(w.node.Destroyed()) > 0 {
+					t.Fatalf("released %v while its owner lives", w.node.Destroyed())
 				}
-				w.owners.set(ownership.Deleting, "S")
+				w.owners.Set(ownership.Deleting, "S")
 				time.Sleep(recheckMost + 2*recheckEvery)
-				if len(w.node.gone()) != 1 || w.pod("a") == nil {
-					t.Errorf("released %v while its Pod lingers, want it soon after its owner", w.node.gone())
+				if len(w.node.Destroyed()) != 1 || w.pod("a") == nil {
+					t.Errorf("released %v while its Pod lingers, want it soon after its owner", w.node.Destroyed())
 				}
 			})
 		})
@@ -127,10 +127,10 @@ func TestALingeringBarePodLosesItsSandboxAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.run("a", "P1", "")
 		w.edit("a", lingering)
-		w.owners.set(ownership.Deleting, "P1")
+		w.owners.Set(ownership.Deleting, "P1")
 		w.remove("a")
-		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonDeleted || len(w.node.gone()) != 1 {
-			t.Errorf("ended %t %q, released %v", ended, reason, w.node.gone())
+		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonDeleted || len(w.node.Destroyed()) != 1 {
+			t.Errorf("ended %t %q, released %v", ended, reason, w.node.Destroyed())
 		}
 	})
 }
@@ -138,18 +138,18 @@ func TestALingeringBarePodLosesItsSandboxAtOnce(t *testing.T) {
 func TestTheControllerOfALingeringPodChanges(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)
-		w.owners.set(ownership.Alive, "X")
+		w.owners.Set(ownership.Alive, "X")
 		w.p.PodChanged(w.edit("a", handOver("X")))
 		synctest.Wait()
-		w.owners.set(ownership.Gone, "S")
+		w.owners.Set(ownership.Gone, "S")
 		time.Sleep(6 * time.Hour)
 		c, _ := w.row("a")
-		if uidOf(c.Owner) != "X" || len(w.node.gone()) > 0 {
-			t.Fatalf("kept for %q, released %v, want it kept for the new controller", uidOf(c.Owner), w.node.gone())
+		if uidOf(c.Owner) != "X" || len(w.node.Destroyed()) > 0 {
+			t.Fatalf("kept for %q, released %v, want it kept for the new controller", uidOf(c.Owner), w.node.Destroyed())
 		}
-		w.owners.set(ownership.Deleting, "X")
+		w.owners.Set(ownership.Deleting, "X")
 		time.Sleep(recheckMost + 2*recheckEvery)
-		if len(w.node.gone()) != 1 {
+		if len(w.node.Destroyed()) != 1 {
 			t.Error("its new controller is deleted, and it is not released")
 		}
 	})
@@ -163,8 +163,8 @@ func TestALingeringPodIsReplaced(t *testing.T) {
 		time.Sleep(time.Hour)
 		w.leave(w.pod("a"), true)
 		synctest.Wait()
-		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.posts() != 1 {
-			t.Errorf("it runs on %s after %d claims, want %s", next.ID, w.node.posts(), claim.ID)
+		if next := w.run("a", "P2", "S"); next.ID != claim.ID || w.node.ClaimCount() != 1 {
+			t.Errorf("it runs on %s after %d claims, want %s", next.ID, w.node.ClaimCount(), claim.ID)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -36,7 +37,7 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 			t.Run(change+", noticed "+notice, func(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					w.run("a", "P1", tc.from)
-					w.owners.set(ownership.Alive, "S")
+					w.owners.Set(ownership.Alive, "S")
 					if notice == "while stopped" {
 						w.stop()
 						w.stop = func() {}
@@ -53,8 +54,8 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 							t.Errorf("%s: controller %q, authority %q, Pod %q, owner %v", where, uidOf(c.Controller), c.Authority, c.PodUID, c.Owner)
 						}
 					}
-					if w.node.posts() != 1 || len(w.node.gone()) > 0 {
-						t.Errorf("%d claims, released %v", w.node.posts(), w.node.gone())
+					if w.node.ClaimCount() != 1 || len(w.node.Destroyed()) > 0 {
+						t.Errorf("%d claims, released %v", w.node.ClaimCount(), w.node.Destroyed())
 					}
 				})
 			})
@@ -80,19 +81,19 @@ func TestADeletionIsJudgedByTheLastController(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					claim := w.run("a", "P1", tc.from)
 					if restarted {
-						w.node.set(func() { w.node.listErr = failing("list") })
+						w.node.Set(func() { w.node.ListErr = fakes.Failing("list") })
 						w.restart() // its Pod is not tracked and its claim is quarantined
 					}
-					w.owners.set(ownership.Gone, "P1", "W", "S")
-					w.owners.set(ownership.Alive, tc.alive...)
+					w.owners.Set(ownership.Gone, "P1", "W", "S")
+					w.owners.Set(ownership.Alive, tc.alive...)
 					w.leave(w.edit("a", handOver(tc.to)), true)
 					time.Sleep(time.Hour)
 					c, held := w.row("a")
 					switch {
-					case tc.kept == "" && (held || len(w.node.gone()) != 1):
-						t.Errorf("held %t, released %v, want %s released", held, w.node.gone(), claim.ID)
-					case tc.kept != "" && (!held || uidOf(c.Owner) != tc.kept || len(w.node.gone()) > 0):
-						t.Errorf("kept for %q, released %v, want it kept for %s", uidOf(c.Owner), w.node.gone(), tc.kept)
+					case tc.kept == "" && (held || len(w.node.Destroyed()) != 1):
+						t.Errorf("held %t, released %v, want %s released", held, w.node.Destroyed(), claim.ID)
+					case tc.kept != "" && (!held || uidOf(c.Owner) != tc.kept || len(w.node.Destroyed()) > 0):
+						t.Errorf("kept for %q, released %v, want it kept for %s", uidOf(c.Owner), w.node.Destroyed(), tc.kept)
 					}
 				})
 			})
@@ -120,17 +121,17 @@ func TestAnOlderObjectTakesNothingBack(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				w.run("a", "P1", "W")
 				older := w.pod("a")
-				w.owners.set(ownership.Alive, "S")
+				w.owners.Set(ownership.Alive, "S")
 				w.p.PodChanged(w.edit("a", handOver("S")))
 				synctest.Wait()
-				w.owners.set(ownership.Gone, "W")
+				w.owners.Set(ownership.Gone, "W")
 				call(w, older)
 				if c, _ := w.row("a"); uidOf(c.Controller) != "S" {
 					t.Errorf("the row names %q, want S", uidOf(c.Controller))
 				}
 				time.Sleep(time.Hour)
-				if len(w.node.gone()) > 0 {
-					t.Errorf("released %v while its owner lives", w.node.gone())
+				if len(w.node.Destroyed()) > 0 {
+					t.Errorf("released %v while its owner lives", w.node.Destroyed())
 				}
 			})
 		})
@@ -140,8 +141,8 @@ func TestAnOlderObjectTakesNothingBack(t *testing.T) {
 // A controller that changes while the Pod's claim is made is the one that is recorded.
 func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.owners.set(ownership.Alive, "W", "S")
-		older := w.add(newPod("a", "P1", "W"))
+		w.owners.Set(ownership.Alive, "W", "S")
+		older := w.add(fakes.NewPod("a", "P1", "W"))
 		w.edit("a", handOver("S"))
 		if err := w.p.CreatePod(t.Context(), older); err != nil {
 			t.Fatal(err)
@@ -158,31 +159,31 @@ func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
 	for name, replaced := range map[string]bool{"no Pod follows": false, "another follows at once": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				w.owners.set(ownership.Alive, "W", "S")
+				w.owners.Set(ownership.Alive, "W", "S")
 				answer := make(chan struct{})
-				w.node.set(func() { w.node.hang[namespace+"/a"] = answer })
-				older := w.add(newPod("a", "P1", "W"))
+				w.node.Set(func() { w.node.Hang[namespace+"/a"] = answer })
+				older := w.add(fakes.NewPod("a", "P1", "W"))
 				done := make(chan struct{})
 				go func() { _ = w.p.CreatePod(t.Context(), older); close(done) }()
 				time.Sleep(time.Second)
 				w.leave(w.edit("a", handOver("S")), true)
-				w.node.set(func() { delete(w.node.hang, namespace+"/a") })
+				w.node.Set(func() { delete(w.node.Hang, namespace+"/a") })
 				if replaced {
-					w.add(newPod("a", "P2", "S"))
+					w.add(fakes.NewPod("a", "P2", "S"))
 				}
 				close(answer)
 				<-done
 				time.Sleep(time.Minute)
 				if !replaced {
-					_ = w.serve(newPod("a", "P2", "S"))
+					_ = w.create(fakes.NewPod("a", "P2", "S"))
 					time.Sleep(time.Minute)
 				} else if err := w.p.CreatePod(t.Context(), w.pod("a")); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
 				c, _ := w.row("a")
-				if c.ID != "sb_1" || c.PodUID != "P2" || uidOf(c.Controller) != "S" || len(w.node.gone()) > 0 || w.phase("a") != corev1.PodRunning {
-					t.Errorf("%s of %s for %q, %s, released %v, want sb_1 adopted", c.ID, c.PodUID, uidOf(c.Controller), w.phase("a"), w.node.gone())
+				if c.ID != "sb_1" || c.PodUID != "P2" || uidOf(c.Controller) != "S" || len(w.node.Destroyed()) > 0 || w.phase("a") != corev1.PodRunning {
+					t.Errorf("%s of %s for %q, %s, released %v, want sb_1 adopted", c.ID, c.PodUID, uidOf(c.Controller), w.phase("a"), w.node.Destroyed())
 				}
 			})
 		})
@@ -194,11 +195,11 @@ func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
 func TestARestartJudgesByTheLastController(t *testing.T) {
 	handedOn := func(w *world) claims.Claim {
 		claim := w.run("a", "P1", "W")
-		w.owners.set(ownership.Alive, "S")
+		w.owners.Set(ownership.Alive, "S")
 		w.edit("a", handOver("S"))
 		time.Sleep(reconcileEvery + time.Second)
 		w.stop()
-		w.owners.set(ownership.Gone, "W")
+		w.owners.Set(ownership.Gone, "W")
 		w.forget(w.pod("a"))
 		w.start()
 		return claim
@@ -207,12 +208,12 @@ func TestARestartJudgesByTheLastController(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			handedOn(w)
 			time.Sleep(time.Hour)
-			if len(w.node.gone()) > 0 {
-				t.Fatalf("released %v while its owner lives", w.node.gone())
+			if len(w.node.Destroyed()) > 0 {
+				t.Fatalf("released %v while its owner lives", w.node.Destroyed())
 			}
-			w.owners.set(ownership.Gone, "S")
+			w.owners.Set(ownership.Gone, "S")
 			time.Sleep(recheckMost + missingGather + 2*recheckEvery)
-			if len(w.node.gone()) != 1 {
+			if len(w.node.Destroyed()) != 1 {
 				t.Error("its owner is gone, and it is not released")
 			}
 		})
@@ -220,11 +221,11 @@ func TestARestartJudgesByTheLastController(t *testing.T) {
 	t.Run("with a replacement", func(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			claim := handedOn(w)
-			_ = w.serve(newPod("a", "P2", "S"))
+			_ = w.create(fakes.NewPod("a", "P2", "S"))
 			time.Sleep(time.Hour)
 			c, _ := w.row("a")
-			if c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning || w.node.posts() != 1 || len(w.node.gone()) > 0 {
-				t.Errorf("claim %s of %s, %s, %d claims, released %v", c.ID, c.PodUID, w.phase("a"), w.node.posts(), w.node.gone())
+			if c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning || w.node.ClaimCount() != 1 || len(w.node.Destroyed()) > 0 {
+				t.Errorf("claim %s of %s, %s, %d claims, released %v", c.ID, c.PodUID, w.phase("a"), w.node.ClaimCount(), w.node.Destroyed())
 			}
 		})
 	})
@@ -235,7 +236,7 @@ func TestARestartJudgesByTheLastController(t *testing.T) {
 func TestTheFirstControllerCannotAdoptAnyMore(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "W")
-		w.owners.set(ownership.Alive, "S")
+		w.owners.Set(ownership.Alive, "S")
 		w.leave(w.edit("a", handOver("S")), true)
 		synctest.Wait()
 		next := w.run("a", "P2", "W")
@@ -248,7 +249,7 @@ func TestTheFirstControllerCannotAdoptAnyMore(t *testing.T) {
 func TestAChangeOfControllerReachesAFileThatFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.run("a", "P1", "W")
-		w.owners.set(ownership.Alive, "S")
+		w.owners.Set(ownership.Alive, "S")
 		w.fs.SetFault(func(faultfs.Op) error { return errors.New("disk full") })
 		if err := w.p.UpdatePod(t.Context(), w.edit("a", handOver("S"))); err != nil {
 			t.Errorf("a running Pod is taken for failed: %v", err)
@@ -258,7 +259,7 @@ func TestAChangeOfControllerReachesAFileThatFailed(t *testing.T) {
 			t.Fatalf("the file names %q although it cannot be written", uidOf(c.Controller))
 		}
 		w.fs.SetFault(nil)
-		time.Sleep(releasesEvery + time.Second)
+		time.Sleep(releaseRetry + time.Second)
 		if c := w.stored(); uidOf(c.Controller) != "S" {
 			t.Errorf("the file names %q", uidOf(c.Controller))
 		}

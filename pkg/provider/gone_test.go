@@ -11,6 +11,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
 // A single read that fails proves nothing about its own sandbox, and says nothing
@@ -18,10 +19,10 @@ import (
 func TestOneFailingIDHoldsUpNoOther(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		a, b := w.run("a", "P1", "A"), w.run("b", "P2", "B")
-		time.Sleep(defaultLease - time.Second)
-		w.node.set(func() { w.node.getErr[a.ID] = failing("get") })
-		w.node.lose(a.ID, b.ID)
-		time.Sleep(lostSpan + 2*leasesEvery)
+		time.Sleep(fakes.DefaultLease - time.Second)
+		w.node.Set(func() { w.node.GetErr[a.ID] = fakes.Failing("get") })
+		w.node.Lose(a.ID, b.ID)
+		time.Sleep(goneAfter + 2*leasesEvery)
 		if _, ended := w.ended("b"); !ended {
 			t.Error("b is not ended: the single read of a fails")
 		}
@@ -29,8 +30,8 @@ func TestOneFailingIDHoldsUpNoOther(t *testing.T) {
 		if _, ended := w.ended("a"); ended {
 			t.Error("a is ended without an answer about it")
 		}
-		w.node.set(func() { delete(w.node.getErr, a.ID) })
-		time.Sleep(lostSpan + 2*leasesEvery)
+		w.node.Set(func() { delete(w.node.GetErr, a.ID) })
+		time.Sleep(goneAfter + 2*leasesEvery)
 		if _, ended := w.ended("a"); !ended {
 			t.Error("a is not ended with the answer")
 		}
@@ -45,19 +46,19 @@ func TestAnIndexThatIsRebuilt(t *testing.T) {
 		ends  bool
 	}{
 		"75 s":                {75 * time.Second, false},
-		"just under the span": {lostSpan - verifyEvery, false},
-		"longer":              {lostSpan + verifyEvery, true},
+		"just under the span": {goneAfter - verifyEvery, false},
+		"longer":              {goneAfter + verifyEvery, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				kept := w.run("a", "P1", "A")
 				w.remove("a")
 				live := w.run("b", "P2", "B")
-				w.node.set(func() { w.node.rebuilding = true })
+				w.node.Set(func() { w.node.Rebuilding = true })
 				w.restart()
-				_ = w.serve(w.pod("b"))
+				_ = w.create(w.pod("b"))
 				time.Sleep(tc.takes - time.Second)
-				w.node.set(func() { w.node.rebuilding = false })
+				w.node.Set(func() { w.node.Rebuilding = false })
 				time.Sleep(time.Minute)
 				if c, held := w.row("a"); !held || c.ID != kept.ID || c.Token != kept.Token {
 					t.Errorf("the claim that no Pod holds is %q, want it kept with its token", c.ID)
@@ -68,8 +69,8 @@ func TestAnIndexThatIsRebuilt(t *testing.T) {
 				if c, held := w.row("b"); !held || c.Token != live.Token {
 					t.Error("the live Pod's token is lost")
 				}
-				if len(w.node.gone()) > 0 || w.node.posts() != 2 {
-					t.Errorf("released %v, %d claims", w.node.gone(), w.node.posts())
+				if len(w.node.Destroyed()) > 0 || w.node.ClaimCount() != 2 {
+					t.Errorf("released %v, %d claims", w.node.Destroyed(), w.node.ClaimCount())
 				}
 			})
 		})
@@ -81,14 +82,14 @@ func TestAnIndexThatIsRebuilt(t *testing.T) {
 func TestARestartOfSandboxdEndsAnAbsence(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.run("a", "P1", "A")
-		w.node.set(func() { w.node.rebuilding = true })
+		w.node.Set(func() { w.node.Rebuilding = true })
 		w.restart()
-		_ = w.serve(w.pod("a"))
-		time.Sleep(lostSpan - time.Minute)
-		w.node.set(func() { w.node.listErr = unreachable() })
+		_ = w.create(w.pod("a"))
+		time.Sleep(goneAfter - time.Minute)
+		w.node.Set(func() { w.node.ListErr = fakes.Unreachable() })
 		time.Sleep(2 * verifyEvery)
-		w.node.set(func() { w.node.listErr = nil })
-		time.Sleep(lostSpan - time.Minute)
+		w.node.Set(func() { w.node.ListErr = nil })
+		time.Sleep(goneAfter - time.Minute)
 		if _, ended := w.ended("a"); ended {
 			t.Fatal("ended, although each absence was shorter than the span")
 		}
@@ -106,20 +107,20 @@ func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				claim := preserve(w)
-				w.node.lose(claim.ID)
+				w.node.Lose(claim.ID)
 				if restarted {
 					w.restart()
 				}
-				time.Sleep(time.Until(claim.LeaseEnd()) + leaseMargin - leasesEvery)
+				time.Sleep(time.Until(claim.LeaseEnd()) + rowMargin - leasesEvery)
 				if c, held := w.row("a"); !held || c.Token != claim.Token {
 					t.Fatal("the credential is dropped before the margin is over")
 				}
-				time.Sleep(lostSpan + 3*leasesEvery)
+				time.Sleep(goneAfter + 3*leasesEvery)
 				if c, held := w.row("a"); held {
 					t.Errorf("a claim that is over is still %s", c.State)
 				}
-				if w.events.count(podcontract.ReasonLeaseExpired) != 1 || len(w.node.gone()) > 0 {
-					t.Errorf("%d events, released %v", w.events.count(podcontract.ReasonLeaseExpired), w.node.gone())
+				if w.events.Count(podcontract.ReasonLeaseExpired) != 1 || len(w.node.Destroyed()) > 0 {
+					t.Errorf("%d events, released %v", w.events.Count(podcontract.ReasonLeaseExpired), w.node.Destroyed())
 				}
 			})
 		})
@@ -130,7 +131,7 @@ func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 func TestTheRowOfAnEndedPodStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "S")
-		time.Sleep(defaultLease + leasesEvery)
+		time.Sleep(fakes.DefaultLease + leasesEvery)
 		if _, ended := w.ended("a"); !ended {
 			t.Fatal("the Pod has not ended")
 		}
@@ -138,7 +139,7 @@ func TestTheRowOfAnEndedPodStays(t *testing.T) {
 		if c, held := w.row("a"); !held || c.ID != claim.ID || c.State != claims.Bound || w.phase("a") != corev1.PodFailed {
 			t.Errorf("held %t, %s, %s", held, c.State, w.phase("a"))
 		}
-		if got := w.events.count(podcontract.ReasonLeaseExpired); got != 1 {
+		if got := w.events.Count(podcontract.ReasonLeaseExpired); got != 1 {
 			t.Errorf("%d events", got)
 		}
 	})

@@ -13,15 +13,16 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
 const shortLease = 10 * time.Minute
 
 // shortLived runs a Pod whose lease is short.
 func shortLived(w *world) {
-	w.node.set(func() { w.node.lease = shortLease })
+	w.node.Set(func() { w.node.Lease = shortLease })
 	w.run("a", "P1", "S")
-	w.node.set(func() { w.node.lease = defaultLease })
+	w.node.Set(func() { w.node.Lease = fakes.DefaultLease })
 }
 
 // A lease that ended needs no second look where nothing speaks against the first.
@@ -57,56 +58,56 @@ func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 		"missing before the lease ended": func(w *world) {
 			missing, _ := w.row("a")
 			time.Sleep(time.Minute)
-			w.node.lose(missing.ID)
+			w.node.Lose(missing.ID)
 			time.Sleep(30 * time.Second)
 		},
 		"another running sandbox is missing": func(w *world) {
 			other, _ := w.row("b")
-			w.node.lose(other.ID)
+			w.node.Lose(other.ID)
 			time.Sleep(90 * time.Second)
 		},
 		"a list has failed": func(w *world) {
 			w.remove("b")
 			time.Sleep(45 * time.Second)
-			w.node.set(func() { w.node.listErr = failing("list") })
+			w.node.Set(func() { w.node.ListErr = fakes.Failing("list") })
 			time.Sleep(leasesEvery)
-			w.node.set(func() { w.node.listErr = nil })
+			w.node.Set(func() { w.node.ListErr = nil })
 			time.Sleep(90*time.Second - 45*time.Second - leasesEvery)
 		},
 		"sandboxd was away": func(w *world) {
 			w.remove("b")
 			time.Sleep(45 * time.Second)
-			w.node.set(func() { w.node.listErr = unreachable() })
+			w.node.Set(func() { w.node.ListErr = fakes.Unreachable() })
 			time.Sleep(45 * time.Second)
-			w.node.set(func() { w.node.listErr = nil })
+			w.node.Set(func() { w.node.ListErr = nil })
 		},
 		"sandboxd was away and lists another": func(w *world) {
 			time.Sleep(45 * time.Second)
-			w.node.set(func() { w.node.listErr = unreachable() })
+			w.node.Set(func() { w.node.ListErr = fakes.Unreachable() })
 			time.Sleep(45 * time.Second)
-			w.node.set(func() { w.node.listErr = nil })
+			w.node.Set(func() { w.node.ListErr = nil })
 		},
 		"not listed since the start": func(w *world) {
 			time.Sleep(89 * time.Second)
 			w.stop()
 			time.Sleep(time.Second)
 			w.start()
-			_ = w.serve(w.pod("a"))
-			_ = w.serve(w.pod("b"))
+			_ = w.create(w.pod("a"))
+			_ = w.create(w.pod("b"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				shortLived(w)
 				w.run("b", "P2", "")
-				w.owners.set(ownership.Deleting, "P2")
+				w.owners.Set(ownership.Deleting, "P2")
 				time.Sleep(shortLease - 90*time.Second)
 				doubt(w)
 				time.Sleep(time.Minute)
 				if _, ended := w.ended("a"); ended {
 					t.Fatal("ended by the first look")
 				}
-				time.Sleep(lostSpan)
+				time.Sleep(goneAfter)
 				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLeaseExpired {
 					t.Errorf("ended %t %q after a long absence", ended, reason)
 				}
@@ -121,8 +122,8 @@ func TestALeaseThatMoved(t *testing.T) {
 		shortLived(w)
 		claim, _ := w.row("a")
 		moved := time.Now().Add(2 * time.Hour)
-		w.node.set(func() {
-			w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: moved, ClaimRef: claim.Key}
+		w.node.Set(func() {
+			w.node.Sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: moved, ClaimRef: claim.Key}
 		})
 		time.Sleep(shortLease + time.Minute)
 		if c, _ := w.row("a"); !c.Deadline.Equal(moved) || w.phase("a") != corev1.PodRunning {
@@ -139,9 +140,9 @@ func TestAClaimWithoutADeadline(t *testing.T) {
 	withoutDeadline := func(c *sandboxd.Claim) { c.Deadline = time.Time{} }
 	t.Run("gets it from the list", func(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
-			w.node.set(func() { w.node.next = withoutDeadline })
+			w.node.Set(func() { w.node.Next = withoutDeadline })
 			claim, end := w.run("a", "P1", "S"), time.Now().Add(time.Hour)
-			w.node.set(func() { w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: end} })
+			w.node.Set(func() { w.node.Sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, Deadline: end} })
 			time.Sleep(leasesEvery + time.Second)
 			if c, _ := w.row("a"); !c.Deadline.Equal(end) {
 				t.Errorf("lease until %v, want %v", c.Deadline, end)
@@ -150,11 +151,11 @@ func TestAClaimWithoutADeadline(t *testing.T) {
 	})
 	t.Run("ends when its sandbox does", func(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
-			w.node.set(func() { w.node.next = withoutDeadline })
+			w.node.Set(func() { w.node.Next = withoutDeadline })
 			claim := w.run("a", "P1", "S")
 			time.Sleep(time.Hour)
-			w.node.lose(claim.ID)
-			time.Sleep(lostSpan + 2*leasesEvery)
+			w.node.Lose(claim.ID)
+			time.Sleep(goneAfter + 2*leasesEvery)
 			if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
 				t.Errorf("ended %t %q, want it lost", ended, reason)
 			}

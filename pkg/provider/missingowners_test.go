@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/release"
 )
 
 // gathered is when a claim that lost its Pod and owner unseen is released, if too few
@@ -31,7 +32,7 @@ func runAll(w *world, names string) {
 // the Pods were seen.
 func vanish(w *world, names string, seen bool) {
 	for _, name := range strings.Fields(names) {
-		w.owners.set(ownership.Gone, types.UID(name))
+		w.owners.Set(ownership.Gone, types.UID(name))
 		w.leave(w.pod(name), seen)
 	}
 	synctest.Wait()
@@ -44,11 +45,11 @@ func TestFewOwnersThatVanishUnseen(t *testing.T) {
 				runAll(w, names+" z")
 				vanish(w, names, false)
 				time.Sleep(missingGather)
-				if len(w.node.gone()) > 0 {
-					t.Errorf("released %v without waiting for others", w.node.gone())
+				if len(w.node.Destroyed()) > 0 {
+					t.Errorf("released %v without waiting for others", w.node.Destroyed())
 				}
 				time.Sleep(gathered)
-				if got, want := len(w.node.gone()), len(strings.Fields(names)); got != want || w.p.HeldClaims() > 0 {
+				if got, want := len(w.node.Destroyed()), len(strings.Fields(names)); got != want || w.p.HeldClaims() > 0 {
 					t.Errorf("%d released, %d held, want %d released", got, w.p.HeldClaims(), want)
 				}
 			})
@@ -63,11 +64,11 @@ func TestManyOwnersThatVanishUnseenAreHeld(t *testing.T) {
 		hold   time.Duration
 		vanish func(w *world)
 	}{
-		"by a list": {DefaultMissingOwnersHold, func(w *world) { vanish(w, "a b c", false) }},
-		"while the daemon is down": {DefaultMissingOwnersHold, func(w *world) {
+		"by a list": {release.DefaultHold, func(w *world) { vanish(w, "a b c", false) }},
+		"while the daemon is down": {release.DefaultHold, func(w *world) {
 			w.stop()
 			for _, name := range []string{"a", "b", "c"} {
-				w.owners.set(ownership.Gone, types.UID(name))
+				w.owners.Set(ownership.Gone, types.UID(name))
 				w.forget(w.pod(name))
 			}
 			w.start()
@@ -79,16 +80,16 @@ func TestManyOwnersThatVanishUnseenAreHeld(t *testing.T) {
 				runAll(w, "a b c z")
 				by.vanish(w)
 				time.Sleep(by.hold)
-				if len(w.node.gone()) > 0 || w.p.HeldClaims() != 3 {
-					t.Fatalf("released %v, %d held, want three held", w.node.gone(), w.p.HeldClaims())
+				if len(w.node.Destroyed()) > 0 || w.p.HeldClaims() != 3 {
+					t.Fatalf("released %v, %d held, want three held", w.node.Destroyed(), w.p.HeldClaims())
 				}
 				c, _ := w.row("b")
 				if got := w.p.WaitingFor(c); !strings.Contains(got, "an operator, or 2000-01-01T") || !strings.Contains(got, "no deletion was seen") {
 					t.Errorf("waiting for %q", got)
 				}
 				time.Sleep(gathered + heldRecheck)
-				if len(w.node.gone()) != 3 || w.p.HeldClaims() != 0 {
-					t.Errorf("released %v, %d held after the hold", w.node.gone(), w.p.HeldClaims())
+				if len(w.node.Destroyed()) != 3 || w.p.HeldClaims() != 0 {
+					t.Errorf("released %v, %d held after the hold", w.node.Destroyed(), w.p.HeldClaims())
 				}
 			}, func(c *Config) { c.MissingOwnersHold = by.hold })
 		})
@@ -103,8 +104,8 @@ func TestATakenNameEndsNoHold(t *testing.T) {
 		vanish(w, "a b c", false)
 		taken, _ := w.row("c")
 		w.run("c", "P2", "C")
-		time.Sleep(DefaultMissingOwnersHold)
-		if gone := w.node.gone(); len(gone) != 1 || gone[0] != taken.ID || w.p.HeldClaims() != 2 {
+		time.Sleep(release.DefaultHold)
+		if gone := w.node.Destroyed(); len(gone) != 1 || gone[0] != taken.ID || w.p.HeldClaims() != 2 {
 			t.Errorf("released %v, %d held, want only %s released and two held", gone, w.p.HeldClaims(), taken.ID)
 		}
 	})
@@ -119,10 +120,10 @@ func TestHeldClaims(t *testing.T) {
 	}{
 		"an operator releases them":     {func(w *world) { w.p.ReleaseHeld(time.Now()) }, 3, 0, 3},
 		"an approval from before them":  {func(w *world) { w.p.ReleaseHeld(time.Now().Add(-time.Hour)) }, 0, 3, 3},
-		"an owner is back":              {func(w *world) { w.owners.set(ownership.Alive, "b") }, 0, 2, 2},
-		"an owner is back, deleted":     {func(w *world) { w.owners.set(ownership.Deleting, "b") }, 1, 2, 3},
-		"an owner cannot be read":       {func(w *world) { w.owners.set(ownership.Unreadable, "b") }, 0, 3, 2},
-		"the operator, an owner's back": {func(w *world) { w.owners.set(ownership.Alive, "b"); w.p.ReleaseHeld(time.Now()) }, 2, 0, 2},
+		"an owner is back":              {func(w *world) { w.owners.Set(ownership.Alive, "b") }, 0, 2, 2},
+		"an owner is back, deleted":     {func(w *world) { w.owners.Set(ownership.Deleting, "b") }, 1, 2, 3},
+		"an owner cannot be read":       {func(w *world) { w.owners.Set(ownership.Unreadable, "b") }, 0, 3, 2},
+		"the operator, an owner's back": {func(w *world) { w.owners.Set(ownership.Alive, "b"); w.p.ReleaseHeld(time.Now()) }, 2, 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -131,12 +132,12 @@ func TestHeldClaims(t *testing.T) {
 				time.Sleep(30 * time.Minute)
 				tc.act(w)
 				time.Sleep(heldRecheck + recheckEvery)
-				if len(w.node.gone()) != tc.released || w.p.HeldClaims() != tc.held {
-					t.Errorf("released %v, %d held, want %d and %d", w.node.gone(), w.p.HeldClaims(), tc.released, tc.held)
+				if len(w.node.Destroyed()) != tc.released || w.p.HeldClaims() != tc.held {
+					t.Errorf("released %v, %d held, want %d and %d", w.node.Destroyed(), w.p.HeldClaims(), tc.released, tc.held)
 				}
 				time.Sleep(time.Hour)
-				if len(w.node.gone()) != tc.finally {
-					t.Errorf("released %v in the end, want %d", w.node.gone(), tc.finally)
+				if len(w.node.Destroyed()) != tc.finally {
+					t.Errorf("released %v in the end, want %d", w.node.Destroyed(), tc.finally)
 				}
 			})
 		})
@@ -148,10 +149,10 @@ func TestUnreadableOwnersCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		runAll(w, "a b c")
 		vanish(w, "a b c", false)
-		w.owners.set(ownership.Unreadable, "c")
+		w.owners.Set(ownership.Unreadable, "c")
 		time.Sleep(30 * time.Minute)
-		if len(w.node.gone()) > 0 || w.p.HeldClaims() != 3 {
-			t.Errorf("released %v, %d held", w.node.gone(), w.p.HeldClaims())
+		if len(w.node.Destroyed()) > 0 || w.p.HeldClaims() != 3 {
+			t.Errorf("released %v, %d held", w.node.Destroyed(), w.p.HeldClaims())
 		}
 	})
 }
@@ -162,12 +163,12 @@ func TestSeenDeletionsAreDecidedAtOnce(t *testing.T) {
 		"the Pods leave": func(w *world) { vanish(w, "a b c d", true) },
 		"the Pods are being deleted": func(w *world) {
 			for _, name := range []string{"a", "b", "c", "d"} {
-				w.owners.set(ownership.Gone, types.UID(name))
+				w.owners.Set(ownership.Gone, types.UID(name))
 				w.remove(name)
 			}
 		},
 		"the owners are being deleted": func(w *world) {
-			w.owners.set(ownership.Deleting, "a", "b", "c", "d")
+			w.owners.Set(ownership.Deleting, "a", "b", "c", "d")
 			for _, name := range []string{"a", "b", "c", "d"} {
 				w.leave(w.pod(name), true)
 			}
@@ -178,8 +179,8 @@ func TestSeenDeletionsAreDecidedAtOnce(t *testing.T) {
 				runAll(w, "a b c d")
 				act(w)
 				synctest.Wait()
-				if len(w.node.gone()) != 4 || w.p.HeldClaims() > 0 {
-					t.Errorf("released %v, %d held", w.node.gone(), w.p.HeldClaims())
+				if len(w.node.Destroyed()) != 4 || w.p.HeldClaims() > 0 {
+					t.Errorf("released %v, %d held", w.node.Destroyed(), w.p.HeldClaims())
 				}
 			})
 		})
@@ -204,22 +205,22 @@ func TestOwnersThatGoWhileThePodsAreWatched(t *testing.T) {
 			lists.Store(1)
 			inWorld(t, func(t *testing.T, w *world) {
 				runAll(w, "a b c")
-				w.owners.set(tc.deleted, "a", "b", "c")
+				w.owners.Set(tc.deleted, "a", "b", "c")
 				for _, name := range []string{"a", "b", "c"} {
 					w.remove(name)
 				}
 				if tc.relist {
 					lists.Add(1)
 				}
-				w.owners.set(ownership.Gone, "a", "b", "c")
+				w.owners.Set(ownership.Gone, "a", "b", "c")
 				time.Sleep(recheckFirst + 2*recheckEvery)
 				synctest.Wait()
-				if want := 3 - tc.held; len(w.node.gone()) != want {
-					t.Errorf("released %v by the first reading, want %d", w.node.gone(), want)
+				if want := 3 - tc.held; len(w.node.Destroyed()) != want {
+					t.Errorf("released %v by the first reading, want %d", w.node.Destroyed(), want)
 				}
 				time.Sleep(gathered)
-				if w.p.HeldClaims() != tc.held || len(w.node.gone()) != 3-tc.held {
-					t.Errorf("released %v, %d held, want %d held", w.node.gone(), w.p.HeldClaims(), tc.held)
+				if w.p.HeldClaims() != tc.held || len(w.node.Destroyed()) != 3-tc.held {
+					t.Errorf("released %v, %d held, want %d held", w.node.Destroyed(), w.p.HeldClaims(), tc.held)
 				}
 			}, func(c *Config) { c.PodsListed = lists.Load })
 		})

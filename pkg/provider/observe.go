@@ -5,105 +5,121 @@ package provider
 
 import (
 	"context"
-	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
 const (
-	// observers is how many observed Pods are worked on side by side.
+	// observers is how many observed Pods are worked on at once.
 	observers = 32
-	// busyRetry is when a Pod is looked at again whose key is in use, by a create
-	// that waits for sandboxd for example.
+	// busyRetry is when a Pod is looked at again whose key is locked, by a create that
+	// waits for sandboxd for example.
 	busyRetry = 100 * time.Millisecond
-	// observeFirst and observeMost are the back-off of a Pod that fails.
+	// observeFirst and observeMost bound the back-off of a Pod that fails.
 	observeFirst = 5 * time.Millisecond
 	observeMost  = 30 * time.Second
 )
 
-// PodChanged is told of each change of a Pod in the cache that may concern its
-// claim: a deletion that began, or another controller. virtual-kubelet calls
-// DeletePod from the queue that its creates wait in, and tells nothing of a change
-// of the owner; what is observed here waits for neither. It never blocks.
-func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.Add(podcontract.Key(pod)) }
+// PodChanged is called for each change of a Pod in the cache that may concern its claim: a
+// deletion that began, or another controller. virtual-kubelet calls DeletePod from the queue
+// in which its creates wait, and reports no change of the owner; Pods observed here wait for
+// neither. It never blocks.
+func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.queue.Add(podcontract.Key(pod)) }
 
-// PodGone is told that a Pod has left the cache, with its newest known object. seen
-// is false when no event but a new list says so. It never blocks.
+// PodGone is called when a Pod has left the cache, with its newest known object. seen is
+// false when no event but a new list says so. It never blocks.
 func (p *Provider) PodGone(pod *corev1.Pod, seen bool) {
 	key := podcontract.Key(pod)
-	p.pods.trackUnknown(pod) // a claim for it can be on its way
-	p.pods.depart(pod, seen)
-	p.observed.Add(key)
+	p.pods.TrackUnknown(pod) // a claim for it can be on its way
+	p.pods.Departed(pod, seen)
+	p.observed.queue.Add(key)
 }
 
-// observeLoop works on observed Pods until ctx ends.
-func (p *Provider) observeLoop(ctx context.Context) {
-	for range observers {
-		p.background.Go(func() {
-			for {
-				key, quit := p.observed.Get()
-				if quit {
-					return
-				}
-				p.observe(ctx, key)
-				p.observed.Done(key)
-			}
-		})
-	}
-	<-ctx.Done()
-	p.observed.ShutDown()
-}
-
-// observe brings the claim under a key in line with the Pod that holds it. A Pod
-// whose key is in use is looked at again, so that no worker waits for a create.
-func (p *Provider) observe(ctx context.Context, key string) {
-	unlock, ok := p.keys.tryLock(key)
-	if !ok {
-		p.observeAfter(key, busyRetry)
-		return
-	}
-	err := p.observeLocked(ctx, key)
-	unlock()
-	if err == nil {
-		p.observeAgain.Forget(key)
-		return
-	}
-	klog.FromContext(ctx).V(2).Info("the deletion of a pod is not decided yet; trying again", "key", key, "err", err)
-	p.observeAfter(key, p.observeAgain.When(key))
-}
-
-// observeAfter looks at a Pod again later. A queue that delays by itself would run a
-// goroutine from its creation on.
-func (p *Provider) observeAfter(key string, delay time.Duration) {
-	time.AfterFunc(delay, func() { p.observed.Add(key) })
-}
-
-func (p *Provider) observeLocked(ctx context.Context, key string) error {
-	t, tracked := p.pods.get(key)
-	name := podName(key)
+// handleObserved brings the claim under a key in line with the Pod that holds it. The caller
+// holds the key's lock.
+func (p *Provider) handleObserved(ctx context.Context, key string) error {
+	t, tracked := p.pods.Get(key)
+	name := pods.NameOf(key)
 	pod, err := p.lister.Pods(name.Namespace).Get(name.Name)
 	inCache := err == nil
 	switch {
-	case tracked && t.gone != nil && (!inCache || pod.UID != t.pod.UID):
-		return p.finishDelete(podContext(ctx, t.pod), t.pod)
+	case tracked && t.Gone != nil && (!inCache || pod.UID != t.Pod.UID):
+		return p.deletions.FinishDelete(pods.WithLogger(ctx, t.Pod), t.Pod)
 	case !inCache:
 		return nil // a Pod that left unobserved is found by the periodic reconcile
 	case pod.DeletionTimestamp != nil:
-		return p.finishDelete(podContext(ctx, pod), pod)
+		return p.deletions.FinishDelete(pods.WithLogger(ctx, pod), pod)
 	}
 	if c, held := p.table.Get(key); held {
-		p.follow(podContext(ctx, pod), pod, c)
+		p.binder.Follow(pods.WithLogger(ctx, pod), pod, c)
 	}
 	return nil
 }
 
-// podName is the name in a Pod key, <namespace>/<name>.
-func podName(key string) types.NamespacedName {
-	namespace, name, _ := strings.Cut(key, "/")
-	return types.NamespacedName{Namespace: namespace, Name: name}
+// observer is the queue of observed Pod keys.
+type observer struct {
+	queue   workqueue.TypedInterface[string]
+	backoff workqueue.TypedRateLimiter[string]
+	tryLock func(key string) (unlock func(), ok bool)
+	// handle is called with the key locked.
+	handle func(ctx context.Context, key string) error
+}
+
+func newObserver(tryLock func(string) (func(), bool), handle func(context.Context, string) error) *observer {
+	return &observer{
+		queue:   workqueue.NewTyped[string](),
+		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[string](observeFirst, observeMost),
+		tryLock: tryLock, handle: handle,
+	}
+}
+
+// run works on observed Pods until ctx ends, and returns when no work is going on.
+func (o *observer) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for range observers {
+		wg.Go(func() {
+			for {
+				key, quit := o.queue.Get()
+				if quit {
+					return
+				}
+				o.work(ctx, key)
+				o.queue.Done(key)
+			}
+		})
+	}
+	<-ctx.Done()
+	o.queue.ShutDown()
+	wg.Wait()
+}
+
+// work handles one key. A Pod whose key is locked is looked at again later, so that no worker
+// waits for a create.
+func (o *observer) work(ctx context.Context, key string) {
+	unlock, ok := o.tryLock(key)
+	if !ok {
+		o.addAfter(key, busyRetry)
+		return
+	}
+	err := o.handle(ctx, key)
+	unlock()
+	if err == nil {
+		o.backoff.Forget(key)
+		return
+	}
+	klog.FromContext(ctx).V(2).Info("the deletion of a pod is not decided yet; trying again", "key", key, "err", err)
+	o.addAfter(key, o.backoff.When(key))
+}
+
+// addAfter queues a key again later. A queue that delays by itself would run a goroutine from
+// its creation on.
+func (o *observer) addAfter(key string, delay time.Duration) {
+	time.AfterFunc(delay, func() { o.queue.Add(key) })
 }

@@ -9,67 +9,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-func TestCompareTheIndexWithTheTable(t *testing.T) {
-	claim := func(id, key, owner string, state claims.State) claims.Claim {
-		c := claims.Claim{Key: key, Row: claims.Row{ID: id}, State: state}
-		if owner != "" {
-			c.Controller = &claims.Owner{UID: uid(owner)}
-		}
-		return c
-	}
-	listed := func(id, ref string) sandboxd.Sandbox { return sandboxd.Sandbox{ID: id, ClaimRef: ref} }
-	for name, tc := range map[string]struct {
-		index []sandboxd.Sandbox
-		table []claims.Claim
-		want  map[string]Finding
-	}{
-		"in order":             {[]sandboxd.Sandbox{listed("x", "ns/a")}, []claims.Claim{claim("x", "ns/a", "O", claims.Bound)}, map[string]Finding{}},
-		"no claim":             {[]sandboxd.Sandbox{listed("x", "")}, nil, map[string]Finding{"x": Orphan}},
-		"somebody else's":      {[]sandboxd.Sandbox{listed("x", "ns/z")}, nil, map[string]Finding{"x": External}},
-		"another of its Pod":   {[]sandboxd.Sandbox{listed("x", "ns/a"), listed("y", "ns/a")}, []claims.Claim{claim("x", "ns/a", "O", claims.Bound)}, map[string]Finding{"y": Stray}},
-		"not listed":           {nil, []claims.Claim{claim("x", "ns/a", "", claims.Bound)}, map[string]Finding{"x": Stale}},
-		"two Pods of an owner": {[]sandboxd.Sandbox{listed("x", "ns/a"), listed("y", "ns/b")}, []claims.Claim{claim("x", "ns/a", "O", claims.Bound), claim("y", "ns/b", "O", claims.Bound)}, map[string]Finding{"x": Shared, "y": Shared}},
-		"shared, one is stale": {[]sandboxd.Sandbox{listed("y", "ns/b")}, []claims.Claim{claim("x", "ns/a", "O", claims.Bound), claim("y", "ns/b", "O", claims.Bound)}, map[string]Finding{"x": Stale, "y": Shared}},
-		"the other is going":   {[]sandboxd.Sandbox{listed("x", "ns/a"), listed("y", "ns/b")}, []claims.Claim{claim("x", "ns/a", "O", claims.Bound), claim("y", "ns/b", "O", claims.Releasing)}, map[string]Finding{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, table := listing{}, map[string]claims.Claim{}
-			for _, s := range tc.index {
-				l[s.ID] = s
-			}
-			for _, c := range tc.table {
-				table[c.ID] = c
-			}
-			for range 100 { // the order of a map must not matter
-				if diff := cmp.Diff(tc.want, compare(l, table, table)); diff != "" {
-					t.Fatalf("findings (-want +got):\n%s", diff)
-				}
-			}
-		})
-	}
-}
-
-// A finding counts from its second pass on, and none leads to a release.
 func TestTheOrphanScanOnlyReports(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "A")
-		w.node.lose(claim.ID)
-		w.node.set(func() { w.node.sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other"} })
+		w.node.Lose(claim.ID)
+		w.node.Set(func() { w.node.Sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other"} })
 		time.Sleep(time.Minute + time.Second)
 		if got := w.p.Audit().Counts; len(got) > 0 {
 			t.Errorf("found %v in the first pass", got)
 		}
 		time.Sleep(time.Minute)
-		if diff := cmp.Diff(map[Finding]int{Orphan: 1, Stale: 1}, w.p.Audit().Counts); diff != "" {
+		if diff := cmp.Diff(map[sandboxes.Finding]int{sandboxes.Orphan: 1, sandboxes.Stale: 1}, w.p.Audit().Counts); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 		time.Sleep(time.Hour)
-		if _, held := w.row("a"); !held || len(w.node.gone()) > 0 {
-			t.Errorf("held %t, released %v", held, w.node.gone())
+		if _, held := w.row("a"); !held || len(w.node.Destroyed()) > 0 {
+			t.Errorf("held %t, released %v", held, w.node.Destroyed())
 		}
 	}, func(c *Config) { c.OrphanScanInterval = time.Minute })
 }

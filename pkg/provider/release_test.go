@@ -12,6 +12,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
 // sandboxd refuses a sandbox's own token and still lists it. The node API token
@@ -33,14 +34,14 @@ func TestARefusedTokenIsReplacedByTheNodeToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				claim := w.run("a", "P1", "A")
-				w.node.set(func() {
-					w.node.releaseErr[claim.ID] = &sandboxd.Error{Op: "release", Class: tc.class}
-					w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, ClaimRef: tc.claimRef}
+				w.node.Set(func() {
+					w.node.ReleaseErr[claim.ID] = &sandboxd.Error{Op: "release", Class: tc.class}
+					w.node.Sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID, ClaimRef: tc.claimRef}
 				})
-				w.owners.set(ownership.Gone, "A")
+				w.owners.Set(ownership.Gone, "A")
 				w.forget(w.pod("a"))
 				time.Sleep(gathered + time.Hour)
-				if got := slices.Contains(w.node.rootOnly, claim.ID); got != tc.released {
+				if got := slices.Contains(w.node.ReleasedByID, claim.ID); got != tc.released {
 					t.Errorf("released by id: %t, want %t", got, tc.released)
 				}
 				r := w.p.table.Releasing()
@@ -63,7 +64,7 @@ func TestARefusedTokenIsReplacedByTheNodeToken(t *testing.T) {
 func withdrawn(w *world, name string) claims.Claim {
 	w.t.Helper()
 	claim := w.run(name, "P-"+uid(name), uid(name))
-	w.owners.set(ownership.Gone, uid(name))
+	w.owners.Set(ownership.Gone, uid(name))
 	w.forget(w.pod(name))
 	time.Sleep(reconcileEvery + gathered)
 	return claim
@@ -72,18 +73,18 @@ func withdrawn(w *world, name string) claims.Claim {
 func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		hang := make(chan struct{})
-		w.node.set(func() { w.node.hang["sb_1"] = hang })
+		w.node.Set(func() { w.node.Hang["sb_1"] = hang })
 		first := withdrawn(w, "a")
 		if r := w.p.table.Releasing(); len(r) != 1 || r[0].ID != first.ID {
 			t.Fatalf("releasing %v, want the one that hangs", r)
 		}
 		second := withdrawn(w, "b")
-		if got := w.node.gone(); !slices.Equal(got, []string{second.ID}) {
+		if got := w.node.Destroyed(); !slices.Equal(got, []string{second.ID}) {
 			t.Errorf("released %v beside the one that hangs, want %s", got, second.ID)
 		}
 		close(hang)
 		time.Sleep(time.Second)
-		if got := w.node.gone(); len(got) != 2 || len(w.p.table.Releasing()) > 0 {
+		if got := w.node.Destroyed(); len(got) != 2 || len(w.p.table.Releasing()) > 0 {
 			t.Errorf("released %v, still releasing %d", got, len(w.p.table.Releasing()))
 		}
 	})
@@ -92,7 +93,7 @@ func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
 // The release is tried again until the node has confirmed it, and by the next daemon.
 func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.node.set(func() { w.node.releaseErr["sb_1"] = failing("release") })
+		w.node.Set(func() { w.node.ReleaseErr["sb_1"] = fakes.Failing("release") })
 		claim := withdrawn(w, "a")
 		time.Sleep(48 * time.Hour)
 		w.restart()
@@ -100,13 +101,13 @@ func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 		if r := w.p.table.Releasing(); len(r) != 1 || r[0].Token != claim.Token {
 			t.Fatalf("releasing %v", r)
 		}
-		w.node.set(func() {
-			clear(w.node.releaseErr)
-			w.node.sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID}
+		w.node.Set(func() {
+			clear(w.node.ReleaseErr)
+			w.node.Sandboxes[claim.ID] = sandboxd.Sandbox{ID: claim.ID}
 		})
-		time.Sleep(2 * releasesEvery)
-		if len(w.node.gone()) != 1 || len(w.p.table.Releasing()) > 0 {
-			t.Errorf("released %v, still releasing %d", w.node.gone(), len(w.p.table.Releasing()))
+		time.Sleep(2 * releaseRetry)
+		if len(w.node.Destroyed()) != 1 || len(w.p.table.Releasing()) > 0 {
+			t.Errorf("released %v, still releasing %d", w.node.Destroyed(), len(w.p.table.Releasing()))
 		}
 	})
 }
@@ -116,16 +117,16 @@ func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 func TestAReleaseThatIsNotFound(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "A")
-		w.node.set(func() { w.node.releaseErr[claim.ID], w.node.rebuilding = notFound("release"), true })
-		w.owners.set(ownership.Gone, "A")
+		w.node.Set(func() { w.node.ReleaseErr[claim.ID], w.node.Rebuilding = fakes.NotFound("release"), true })
+		w.owners.Set(ownership.Gone, "A")
 		w.remove("a")
-		time.Sleep(lostSpan - 2*releasesEvery)
+		time.Sleep(goneAfter - 2*releaseRetry)
 		if r := w.p.table.Releasing(); len(r) != 1 || r[0].Token != claim.Token {
 			t.Fatalf("releasing %v, before the loss is certain", r)
 		}
-		w.node.set(func() { w.node.rebuilding = false; clear(w.node.releaseErr) })
-		time.Sleep(2 * releasesEvery)
-		if got := w.node.gone(); !slices.Equal(got, []string{claim.ID}) {
+		w.node.Set(func() { w.node.Rebuilding = false; clear(w.node.ReleaseErr) })
+		time.Sleep(2 * releaseRetry)
+		if got := w.node.Destroyed(); !slices.Equal(got, []string{claim.ID}) {
 			t.Errorf("released %v after the rebuild", got)
 		}
 	})
@@ -135,14 +136,14 @@ func TestAReleaseThatIsNotFound(t *testing.T) {
 func TestADeletionWaitsForNoHangingCreate(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "A")
-		w.owners.set(ownership.Gone, "A")
+		w.owners.Set(ownership.Gone, "A")
 		hang := make(chan struct{})
 		defer func() { close(hang); synctest.Wait() }()
 		// More than there are observers, all of them deleted while they hang.
 		for i := range 2 * observers {
 			name := "b" + string(uid(i))
-			w.node.set(func() { w.node.hang[namespace+"/"+name] = hang })
-			pod := w.add(newPod(name, "P-"+uid(name), uid(name)))
+			w.node.Set(func() { w.node.Hang[namespace+"/"+name] = hang })
+			pod := w.add(fakes.NewPod(name, "P-"+uid(name), uid(name)))
 			go func() { _ = w.p.CreatePod(t.Context(), pod) }()
 		}
 		synctest.Wait()
@@ -151,7 +152,7 @@ func TestADeletionWaitsForNoHangingCreate(t *testing.T) {
 		}
 		w.remove("a")
 		time.Sleep(time.Second)
-		if got := w.node.gone(); !slices.Equal(got, []string{claim.ID}) {
+		if got := w.node.Destroyed(); !slices.Equal(got, []string{claim.ID}) {
 			t.Errorf("released %v", got)
 		}
 	})

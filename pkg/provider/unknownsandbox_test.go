@@ -10,6 +10,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
 // A Pod whose status names a sandbox that the table has no claim for, as after the
@@ -19,22 +20,22 @@ func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
 	for name, kept := range map[string]bool{"and a claim is kept for it": true, "and there is none": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				w.owners.set(ownership.Alive, "S")
+				w.owners.Set(ownership.Alive, "S")
 				claims := 0
 				if kept {
 					preserve(w)
 					claims = 1
 				}
-				pod := newPod("a", "P2", "S")
+				pod := fakes.NewPod("a", "P2", "S")
 				pod.Status = podcontract.RunningStatus(pod, podcontract.Binding{ClaimID: "sb_other", Address: "10.0.0.5:7777"})
-				w.node.set(func() { w.node.sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other", ClaimRef: "agents/a"} })
-				if err := w.serve(pod); err == nil {
+				w.node.Set(func() { w.node.Sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other", ClaimRef: "agents/a"} })
+				if err := w.create(pod); err == nil {
 					t.Error("the Pod is taken for served")
 				}
 				untouched := func() {
 					t.Helper()
-					if c, held := w.row("a"); held != kept || held && c.PodUID != "P1" || w.node.posts() != claims || len(w.node.gone()) > 0 {
-						t.Errorf("held %t by %s, %d claims, released %v", held, c.PodUID, w.node.posts(), w.node.gone())
+					if c, held := w.row("a"); held != kept || held && c.PodUID != "P1" || w.node.ClaimCount() != claims || len(w.node.Destroyed()) > 0 {
+						t.Errorf("held %t by %s, %d claims, released %v", held, c.PodUID, w.node.ClaimCount(), w.node.Destroyed())
 					}
 				}
 				time.Sleep(time.Hour)
@@ -42,8 +43,8 @@ func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
 					t.Errorf("its status names %q", got)
 				}
 				untouched()
-				w.node.lose("sb_other")
-				time.Sleep(lostSpan + retryLimit)
+				w.node.Lose("sb_other")
+				time.Sleep(goneAfter + retryLimit)
 				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
 					t.Errorf("ended %t %q once its sandbox is gone", ended, reason)
 				}

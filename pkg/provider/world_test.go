@@ -23,12 +23,24 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
 const (
 	tablePath = "/state/claims.json"
-	namespace = "agents"
+	namespace = fakes.Namespace
+)
+
+// How long the other packages of the provider wait, as these tests do.
+const (
+	goneAfter     = 5 * time.Minute  // until a missing sandbox counts as gone
+	rowMargin     = 10 * time.Minute // from the end of a lease until its row may be dropped
+	releaseRetry  = 10 * time.Second // between two tries of a release
+	recheckFirst  = 10 * time.Second // until an owner is first read again
+	recheckMost   = 10 * time.Minute // between two readings of an owner, at most
+	missingGather = 15 * time.Second // until a missing owner counts
+	heldRecheck   = time.Minute      // between two readings of the owner of a held claim
 )
 
 // world is a provider whose loops run, with all that it talks to. What it publishes
@@ -36,15 +48,16 @@ const (
 type world struct {
 	t      *testing.T
 	p      *Provider
-	node   *fakeNode
-	owners *fakeOwners
-	events *events
+	node   *fakes.Sandboxd
+	owners *fakes.Owners
+	events *fakes.Events
 	fs     *faultfs.FS
 	change []func(*Config)
 	stop   func()
 
 	mu       sync.Mutex
 	pods     cache.Indexer
+	lister   corev1listers.PodLister
 	removals int // how many Pods were to be removed from the API
 	statuses int // how many were published
 }
@@ -53,8 +66,8 @@ type world struct {
 func inWorld(t *testing.T, test func(t *testing.T, w *world), change ...func(*Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, node: newFakeNode(), owners: &fakeOwners{}, events: &events{}, fs: faultfs.New(), change: change}
-		w.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		w := &world{t: t, node: fakes.NewSandboxd(), owners: &fakes.Owners{}, events: &fakes.Events{}, fs: faultfs.New(), change: change}
+		w.pods, w.lister = fakes.PodCache()
 		w.start()
 		defer func() { w.stop() }()
 		test(t, w)
@@ -71,8 +84,8 @@ func (w *world) start() {
 	client := &fake.Clientset{}
 	client.AddReactor("delete", "pods", w.removeByAPI)
 	c := Config{
-		Table: table, Sandboxd: w.node, Owners: w.owners, Recorder: w.events, ReleaseByID: w.node.releaseByID,
-		Pods: corev1listers.NewPodLister(w.pods), PodsSynced: func() bool { return true }, Shows: func(*corev1.Pod) bool { return false },
+		Table: table, Sandboxd: w.node, Owners: w.owners, Recorder: w.events, ReleaseByID: w.node.ReleaseByID,
+		Pods: w.lister, PodsSynced: func() bool { return true }, Shows: func(*corev1.Pod) bool { return false },
 		PodClient: client.CoreV1(),
 	}
 	for _, change := range w.change {
@@ -173,11 +186,11 @@ func (w *world) remove(name string) {
 // run adds a Pod of an owner that lives, and serves it.
 func (w *world) run(name string, uid, owner types.UID) claims.Claim {
 	w.t.Helper()
-	w.owners.set(ownership.Alive, uid)
+	w.owners.Set(ownership.Alive, uid)
 	if owner != "" {
-		w.owners.set(ownership.Alive, owner)
+		w.owners.Set(ownership.Alive, owner)
 	}
-	if err := w.p.CreatePod(w.t.Context(), w.add(newPod(name, uid, owner))); err != nil {
+	if err := w.p.CreatePod(w.t.Context(), w.add(fakes.NewPod(name, uid, owner))); err != nil {
 		w.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -188,8 +201,8 @@ func (w *world) run(name string, uid, owner types.UID) claims.Claim {
 	return c
 }
 
-// serve hands a Pod over as the library does, and returns the error.
-func (w *world) serve(pod *corev1.Pod) error {
+// create hands a Pod over as the library does, and returns the error.
+func (w *world) create(pod *corev1.Pod) error {
 	w.t.Helper()
 	err := w.p.CreatePod(w.t.Context(), w.add(pod))
 	synctest.Wait()

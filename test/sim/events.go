@@ -29,7 +29,7 @@ func (e event) String() string {
 	return fmt.Sprintf("%s %s/%s %s %s: %s", e.about.Kind, e.about.Namespace, e.about.Name, e.kind, e.reason, e.message)
 }
 
-// Event implements provider.Recorder.
+// Event implements events.Sink.
 func (l *events) Event(object runtime.Object, kind, reason, message string) {
 	e := event{*object.(*corev1.ObjectReference), kind, reason, message}
 	l.look([]byte(e.String()))

@@ -1,0 +1,105 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package binding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// claim takes a new sandbox for the Pod and makes the claim durable, in place of the claim
+// displaced, which then moves to the release queue. A sandbox whose claim cannot be made
+// durable is returned.
+func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
+	req, err := podcontract.ClaimRequest(pod)
+	if err != nil {
+		return err
+	}
+	if err := b.capacity.check(time.Now()); err != nil {
+		return err
+	}
+	// While the disk fails, every sandbox would have to be returned.
+	if err := b.table.Flush(); err != nil {
+		return NotDurable(err)
+	}
+	// A claim is not cancelled when the daemon stops: sandboxd would have made a VM
+	// whose token nobody received.
+	ctx = context.WithoutCancel(ctx)
+	got, err := b.client.Claim(ctx, req)
+	b.capacity.observe(err, time.Now())
+	if got.ID == "" {
+		if sandboxd.OutcomeUnknown(err) {
+			klog.FromContext(ctx).Error(err, "the outcome of a claim is unknown; a sandbox made for it carries this claim_ref and ends with its lease", "claimRef", req.ClaimRef)
+		}
+		return err
+	}
+	key, row := podcontract.Key(pod), claims.NewRow(got, b.pods.Holder(pod), time.Now())
+	if addErr := b.table.Add(key, row, displaced); addErr != nil {
+		return b.keepForRetry(ctx, pod, addErr)
+	}
+	if displaced != nil {
+		b.releases.Wake()
+		b.events.Released(*displaced, "a pod of another owner has taken its name")
+	}
+	if err != nil {
+		// The answer named a sandbox and could not be read in full.
+		b.releases.Enqueue(ctx, claims.Claim{Key: key, Row: row})
+		return err
+	}
+	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
+	b.events.Claimed(pod)
+	if problem := podcontract.AddressProblem(got.OwnerAddr); problem != "" {
+		klog.FromContext(ctx).Info("the pod is published without an address", "claim", got.ID, "problem", problem)
+		b.events.AddressUnusable(pod, problem)
+	}
+	b.ownerCheck.Cancel(key)
+	b.pods.Track(pod)
+	return nil
+}
+
+// keepForRetry returns the sandbox of a claim whose write did not land. When that fails
+// too, the Pod and the credential are kept, and [Binder.EnsureClaim] returns the sandbox
+// before it takes a new one.
+func (b *Binder) keepForRetry(ctx context.Context, pod *corev1.Pod, addErr error) error {
+	c, held := b.table.Get(podcontract.Key(pod))
+	if errors.Is(addErr, claims.ErrOtherClaim) || !held || c.State != claims.Tentative {
+		// The table keeps the credential in its releasing list.
+		b.releases.Wake()
+		return fmt.Errorf("record the claim: %w", addErr)
+	}
+	if err := b.ReturnClaim(ctx, c); err != nil {
+		klog.FromContext(ctx).Error(err, "a claim could neither be recorded nor returned; keeping its credential", "claim", c.ID)
+		b.pods.Track(pod)
+	}
+	return NotDurable(addErr)
+}
+
+// ReturnClaim returns the sandbox of a tentative claim, which no Pod ever used. Nil means
+// that its key is free: sandboxd has confirmed the release, or the release queue goes on
+// until it has.
+func (b *Binder) ReturnClaim(ctx context.Context, c claims.Claim) error {
+	if err := b.table.EnsureDurable(); err != nil {
+		return NotDurable(err)
+	}
+	gone, err := b.releases.Destroy(ctx, c)
+	if err != nil {
+		return fmt.Errorf("return a sandbox: %w", err)
+	}
+	if !gone {
+		b.releases.Enqueue(ctx, c)
+		return nil
+	}
+	klog.FromContext(ctx).Info("returned a sandbox whose claim could not be recorded", "claim", c.ID)
+	b.releases.Forget(ctx, c)
+	return nil
+}

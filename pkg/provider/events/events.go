@@ -1,0 +1,122 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package events records what happens to a sandbox, on its Pod and on the Pod's
+// controller owner. Messages are constant texts, so that equal events are aggregated;
+// names and ids are those of the object.
+package events
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
+)
+
+// The reasons of the events. [podcontract.ReasonLost] and
+// [podcontract.ReasonLeaseExpired] are reasons too.
+const (
+	ReasonClaimed   = "SandboxClaimed"
+	ReasonAdopted   = "SandboxAdopted"
+	ReasonPreserved = "SandboxPreserved"
+	ReasonReleased  = "SandboxReleased"
+	ReasonRefused   = "SandboxRefused"
+	ReasonAddress   = "SandboxAddressUnusable"
+)
+
+// Sink takes events; client-go's event recorder is one.
+type Sink interface {
+	Event(object runtime.Object, eventType, reason, message string)
+}
+
+// Recorder records the events of this node's sandboxes.
+type Recorder struct{ sink Sink }
+
+// NewRecorder returns a Recorder that hands its events to sink.
+func NewRecorder(sink Sink) *Recorder { return &Recorder{sink: sink} }
+
+// Claimed records that the Pod has a new sandbox.
+func (r *Recorder) Claimed(pod *corev1.Pod) {
+	r.record(subjectOfPod(pod), corev1.EventTypeNormal, ReasonClaimed, "claimed a sandbox for the pod")
+}
+
+// AddressUnusable records that the Pod is published without an address.
+func (r *Recorder) AddressUnusable(pod *corev1.Pod, problem string) {
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, ReasonAddress, "the pod has no address: "+problem)
+}
+
+// Adopted records that the Pod runs on the sandbox that another Pod left.
+func (r *Recorder) Adopted(pod *corev1.Pod) {
+	r.record(subjectOfPod(pod), corev1.EventTypeNormal, ReasonAdopted, "the pod adopted the sandbox that was kept for its name and owner")
+}
+
+// KeptSandboxLost records that the Pod could not adopt the sandbox kept for it.
+func (r *Recorder) KeptSandboxLost(pod *corev1.Pod) {
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podcontract.ReasonLost, "the node no longer has the sandbox that was kept for this pod; claiming a new one")
+}
+
+// PodEnded records that the Pod ended because its sandbox is gone.
+func (r *Recorder) PodEnded(pod *corev1.Pod, reason, message string) {
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, reason, message)
+}
+
+// ClaimEnded records that the claim's sandbox is gone.
+func (r *Recorder) ClaimEnded(c claims.Claim, reason, message string) {
+	r.record(subjectOfClaim(c), corev1.EventTypeWarning, reason, message)
+}
+
+// Preserved records that the claim's Pod is gone and why its sandbox is kept.
+func (r *Recorder) Preserved(c claims.Claim, d ownership.Decision) {
+	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonPreserved, "the pod is gone and its sandbox is kept: "+d.Reason)
+}
+
+// Released records why the claim's sandbox is released.
+func (r *Recorder) Released(c claims.Claim, why string) {
+	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonReleased, "the sandbox is released: "+why)
+}
+
+// Refused records on the owner why its Pod has no claim. On the Pod, virtual-kubelet
+// records the same text itself when a create fails.
+func (r *Recorder) Refused(pod *corev1.Pod, err error) {
+	if s := subjectOfPod(pod); s.owner != nil {
+		r.sink.Event(s.owner, corev1.EventTypeWarning, ReasonRefused, "the pod is not served: "+err.Error())
+	}
+}
+
+func (r *Recorder) record(s subject, eventType, reason, message string) {
+	r.sink.Event(&s.pod, eventType, reason, message)
+	if s.owner != nil {
+		r.sink.Event(s.owner, eventType, reason, message)
+	}
+}
+
+// subject is what an event is about: the Pod, and its controller owner unless it is a
+// bare Pod.
+type subject struct {
+	pod   corev1.ObjectReference
+	owner *corev1.ObjectReference
+}
+
+func subjectOfPod(pod *corev1.Pod) subject {
+	return newSubject(podcontract.Key(pod), pods.HolderOf(pod))
+}
+
+func subjectOfClaim(c claims.Claim) subject {
+	owner := c.Controller
+	if c.Owner != nil {
+		owner = c.Owner
+	}
+	return newSubject(c.Key, claims.Holder{PodUID: c.PodUID, Controller: owner})
+}
+
+func newSubject(key string, h claims.Holder) subject {
+	name := pods.NameOf(key)
+	s := subject{pod: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: name.Namespace, Name: name.Name, UID: h.PodUID}}
+	if o := h.Controller; o != nil {
+		s.owner = &corev1.ObjectReference{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: name.Namespace, Name: o.Name, UID: o.UID}
+	}
+	return s
+}

@@ -1,0 +1,144 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pods keeps the Pods that this node serves, and answers which Pod holds a
+// claim.
+//
+// Every decision about a Pod key holds the lock of that key ([Manager.Lock]),
+// because virtual-kubelet's queues do not exclude each other. Reads take no key lock
+// and never leave memory.
+package pods
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/keymutex"
+)
+
+// Manager keeps the Pods that this node serves, by Pod key. It is safe for concurrent
+// use.
+type Manager struct {
+	lister corev1listers.PodLister
+	keys   keymutex.KeyMutex
+
+	mu   sync.RWMutex
+	pods map[string]Tracked
+}
+
+// NewManager returns a Manager without Pods. lister is the cache of the Pods bound to
+// this node; what it returns is not changed.
+func NewManager(lister corev1listers.PodLister) *Manager {
+	return &Manager{lister: lister, pods: map[string]Tracked{}}
+}
+
+// Lock waits for the lock of a Pod key and returns the function that unlocks it.
+func (m *Manager) Lock(key string) (unlock func()) { return m.keys.Lock(key) }
+
+// TryLock locks a Pod key if nobody holds its lock.
+func (m *Manager) TryLock(key string) (unlock func(), ok bool) { return m.keys.TryLock(key) }
+
+// Get returns the Pod tracked under a key.
+func (m *Manager) Get(key string) (Tracked, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	t, ok := m.pods[key]
+	return t, ok
+}
+
+// All returns every tracked Pod.
+func (m *Manager) All() []Tracked {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	out := make([]Tracked, 0, len(m.pods))
+	for _, t := range m.pods {
+		out = append(out, t)
+	}
+	return out
+}
+
+// Track records the newest object of a Pod, and drops how an older Pod of that name
+// ended.
+func (m *Manager) Track(pod *corev1.Pod) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.pods[podcontract.Key(pod)]
+	if t.Pod == nil || t.Pod.UID != pod.UID {
+		t = Tracked{}
+	}
+	if !t.Ended(pod) {
+		t.End = nil
+	}
+	t.RemovalRequested = t.RemovalRequested && pod.DeletionTimestamp != nil
+	// A departure stays known: a claim can arrive for a Pod that has gone meanwhile.
+	t.Pod, t.Waiting = pod, ""
+	m.pods[podcontract.Key(pod)] = t
+}
+
+// TrackUnknown records a Pod unless one of its name is tracked.
+func (m *Manager) TrackUnknown(pod *corev1.Pod) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.pods[podcontract.Key(pod)]; !known {
+		m.pods[podcontract.Key(pod)] = Tracked{Pod: pod}
+	}
+}
+
+// Share replaces the tracked object of a Pod by the cache's object of the same Pod, so
+// that it is in memory once.
+func (m *Manager) Share(cached *corev1.Pod) {
+	m.update(podcontract.Key(cached), func(t *Tracked) {
+		if t.Pod.UID == cached.UID {
+			t.Pod, t.Gone = cached, nil
+		}
+	})
+}
+
+// Departed records that a tracked Pod has left the API. seen is false when no event
+// but a new list says so.
+func (m *Manager) Departed(pod *corev1.Pod, seen bool) {
+	m.update(podcontract.Key(pod), func(t *Tracked) {
+		if t.Pod.UID == pod.UID {
+			t.Gone = &Departure{Final: pod, Seen: seen || pod.DeletionTimestamp != nil || t.Pod.DeletionTimestamp != nil}
+		}
+	})
+}
+
+// MarkRemovalRequested records that the removal of the deleted Pod was asked for.
+func (m *Manager) MarkRemovalRequested(key string) {
+	m.update(key, func(t *Tracked) { t.RemovalRequested = true })
+}
+
+// MarkEnded records how the Pod ended.
+func (m *Manager) MarkEnded(key string, e Ending) {
+	m.update(key, func(t *Tracked) { t.End = &e })
+}
+
+// MarkNotified records that virtual-kubelet has been handed a status of the Pod.
+func (m *Manager) MarkNotified(key string) {
+	m.update(key, func(t *Tracked) { t.Notified = true })
+}
+
+// MarkWaiting records why the Pod has no claim yet.
+func (m *Manager) MarkWaiting(key, why string) {
+	m.update(key, func(t *Tracked) { t.Waiting = why })
+}
+
+// Drop forgets the Pod under a key.
+func (m *Manager) Drop(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.pods, key)
+}
+
+func (m *Manager) update(key string, apply func(*Tracked)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t, ok := m.pods[key]; ok {
+		apply(&t)
+		m.pods[key] = t
+	}
+}

@@ -1,0 +1,205 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
+)
+
+// Owners reads an owner, or a bare Pod, and decides whether the sandbox may be released.
+type Owners interface {
+	Owner(ctx context.Context, namespace string, o claims.Owner) ownership.Decision
+	Pod(ctx context.Context, namespace, name string, uid types.UID) ownership.Decision
+}
+
+// Pods are the Pods that hold claims.
+type Pods interface {
+	// Lock waits for the lock of a Pod key.
+	Lock(key string) (unlock func())
+	// HasNoPod reports whether no Pod holds the claim. It must not use the table.
+	HasNoPod(claims.Claim) bool
+}
+
+// Events takes what is recorded about a release.
+type Events interface {
+	Released(c claims.Claim, why string)
+}
+
+// OwnerCheckConfig is what an OwnerCheck is made from.
+type OwnerCheckConfig struct {
+	Table  *claims.Table
+	Queue  *Queue
+	Owners Owners
+	Pods   Pods
+	Events Events
+	// PodLists returns how often the Pods have been listed anew; 0 where that is not
+	// known. While it does not change, no deletion can have been missed.
+	PodLists func() uint64
+	// Hold is how long claims are kept whose Pods and owners went missing together
+	// without a deletion having been seen; 0 means [DefaultHold].
+	Hold time.Duration
+}
+
+// OwnerCheck reads the owners of the claims that no Pod holds: those that a deletion
+// preserved, and those whose Pod vanished unseen. An owner that is gone, replaced, in
+// teardown or expired releases the claim; any other keeps it. It is safe for concurrent
+// use.
+type OwnerCheck struct {
+	table    *claims.Table
+	queue    *Queue
+	owners   Owners
+	pods     Pods
+	events   Events
+	podLists func() uint64
+	rechecks *rechecks
+	held     heldClaims
+}
+
+// NewOwnerCheck returns an OwnerCheck. A claim that its queue takes over is not checked
+// again.
+func NewOwnerCheck(c OwnerCheckConfig) *OwnerCheck {
+	return &OwnerCheck{
+		table: c.Table, queue: c.Queue, owners: c.Owners, pods: c.Pods, events: c.Events, podLists: c.PodLists,
+		rechecks: c.Queue.rechecks, held: heldClaims{hold: cmp.Or(c.Hold, DefaultHold)},
+	}
+}
+
+// Pass reads the owners that are due. The Pod cache has to have seen a whole list.
+func (o *OwnerCheck) Pass(ctx context.Context) {
+	withoutPod := o.table.Select(o.pods.HasNoPod)
+	o.prune(withoutPod)
+	for _, c := range withoutPod {
+		if ctx.Err() != nil {
+			return
+		}
+		if o.rechecks.due(c, time.Now()) {
+			o.check(ctx, c)
+		}
+	}
+}
+
+// prune forgets the claims that are not checked any more.
+func (o *OwnerCheck) prune(withoutPod []claims.Claim) {
+	ids, keys := map[string]bool{}, map[string]bool{}
+	for _, c := range withoutPod {
+		ids[c.ID], keys[c.Key] = true, true
+	}
+	o.held.prune(ids)
+	o.rechecks.prune(keys)
+}
+
+// check reads the owner of one claim, with its key locked.
+func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
+	defer o.pods.Lock(seen.Key)()
+	c, ok := o.table.Get(seen.Key)
+	if !ok || c.ID != seen.ID || !o.pods.HasNoPod(c) {
+		return
+	}
+	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
+	if c.State == claims.Tentative {
+		// No Pod ever used it, and the Pod that it was for has gone.
+		if err := o.table.EnsureDurable(); err == nil {
+			o.queue.Enqueue(ctx, c)
+			logger.Info("no pod holds this claim, which was never recorded; returning its sandbox")
+		}
+		return
+	}
+	d := o.verdictForClaim(ctx, c)
+	now := time.Now()
+	if !d.Release {
+		o.held.kept(c, d, now)
+		if o.rechecks.kept(c, d.Reason, now) {
+			logger.Info("no pod holds this claim; its sandbox is preserved", d.Attrs()...)
+		}
+		o.rechecks.alive(c, d, o.podLists())
+		return
+	}
+	if d.Missing() && !o.rechecks.deletionKnown(c, o.podLists()) {
+		release, held, began := o.held.mayRelease(c, now)
+		if began {
+			logger.Error(nil, "several claims lost their pods and owners at once and no deletion was seen; they are held, as after the restore of an older backup", "heldFor", o.held.hold)
+		}
+		if !release {
+			o.rechecks.again(c, now, held)
+			return
+		}
+	}
+	o.queue.Enqueue(ctx, c)
+	o.held.forget(c.ID)
+	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
+	o.events.Released(c, d.Reason)
+}
+
+// verdictForClaim decides by what the row recorded of the Pod that is gone: the owner of
+// a preserved claim, else the last controller of the Pod, else the bare Pod itself. A
+// row from an older build that names neither authorises nothing.
+func (o *OwnerCheck) verdictForClaim(ctx context.Context, c claims.Claim) ownership.Decision {
+	switch {
+	case c.Owner != nil:
+		return o.ReadVerdict(ctx, c, c.Owner)
+	case c.Controller != nil:
+		return o.ReadVerdict(ctx, c, c.Controller)
+	case c.Authority != "" && c.Authority == c.PodUID:
+		return o.ReadVerdict(ctx, c, nil)
+	default:
+		return ownership.Decision{Reason: "the table does not say who owned it; it ends with its lease"}
+	}
+}
+
+// ReadVerdict reads the object that decides over the claim: the controller owner, or for
+// a bare Pod, whose owner is nil, the Pod itself.
+func (o *OwnerCheck) ReadVerdict(ctx context.Context, c claims.Claim, owner *claims.Owner) ownership.Decision {
+	pod := pods.NameOf(c.Key)
+	if owner == nil {
+		return o.owners.Pod(ctx, pod.Namespace, pod.Name, c.PodUID)
+	}
+	return o.owners.Owner(ctx, pod.Namespace, *owner)
+}
+
+// Schedule puts the first check of the claim's owner a few seconds from now.
+func (o *OwnerCheck) Schedule(c claims.Claim) { o.rechecks.schedule(c) }
+
+// Preserved schedules the first check of a claim that the decision d has preserved when
+// its Pod went away. seen is true when the deletion of the Pod was seen.
+func (o *OwnerCheck) Preserved(c claims.Claim, d ownership.Decision, seen bool) {
+	o.rechecks.schedule(c)
+	if seen {
+		o.rechecks.deletionSeen(c)
+	}
+	o.rechecks.alive(c, d, o.podLists())
+}
+
+// Displaced records that a Pod of another owner takes the claim's name. Unless the deletion
+// of its Pod is known, the claim counts towards the hold of other missing claims.
+func (o *OwnerCheck) Displaced(c claims.Claim) {
+	if !o.rechecks.deletionKnown(c, o.podLists()) {
+		o.held.displace(c.ID, time.Now())
+	}
+}
+
+// Cancel ends the checks of the claim under a key, which a Pod holds again.
+func (o *OwnerCheck) Cancel(key string) { o.rechecks.forget(key) }
+
+// Reason is the latest verdict that kept the claim; empty when there is none.
+func (o *OwnerCheck) Reason(c claims.Claim) string { return o.rechecks.keptBecause(c) }
+
+// HeldUntil returns when a held claim is released without an operator's approval.
+func (o *OwnerCheck) HeldUntil(id string) (until time.Time, held bool) { return o.held.until(id) }
+
+// HeldClaims is how many claims are held because their Pods and owners went missing
+// together without a deletion having been seen. It never blocks.
+func (o *OwnerCheck) HeldClaims() int { return o.held.count() }
+
+// ReleaseHeld approves the release of the claims that are held since before the given
+// time. Their owners are read once more first.
+func (o *OwnerCheck) ReleaseHeld(before time.Time) { o.held.approve(before) }

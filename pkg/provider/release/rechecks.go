@@ -1,0 +1,148 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
+)
+
+// An owner is read again after recheckFirst, then at doubling intervals, and at least
+// every recheckMost.
+const (
+	recheckFirst = 10 * time.Second
+	recheckMost  = 10 * time.Minute
+)
+
+// rechecks is when the owner of each claim without a Pod is read next, by Pod key. It is
+// not persisted: after a restart every owner is read again soon. The zero value is
+// ready.
+type rechecks struct {
+	mu   sync.Mutex
+	next map[string]recheck
+}
+
+type recheck struct {
+	id     string
+	at     time.Time
+	delay  time.Duration
+	reason string
+	// alive is true when the owner was found alive, and lists is how often the Pods
+	// had been listed then.
+	alive bool
+	lists uint64
+	// deletionSeen is true while the Pod's deletion was seen and its owner has not
+	// been read since.
+	deletionSeen bool
+}
+
+// schedule puts the claim's first check recheckFirst from now.
+func (r *rechecks) schedule(c claims.Claim) {
+	r.set(c.Key, recheck{id: c.ID, at: time.Now().Add(recheckFirst), delay: recheckFirst})
+}
+
+// alive records a reading that kept the claim, and whether it found the owner alive.
+func (r *rechecks) alive(c claims.Claim, d ownership.Decision, lists uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next, ok := r.next[c.Key]
+	if !ok || next.id != c.ID || d.Err != nil {
+		return
+	}
+	next.alive, next.lists, next.deletionSeen = d.Cause == ownership.Alive, lists, false
+	r.next[c.Key] = next
+}
+
+// deletionSeen records that the deletion of the claim's Pod was seen.
+func (r *rechecks) deletionSeen(c claims.Claim) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if next, ok := r.next[c.Key]; ok && next.id == c.ID {
+		next.deletionSeen = true
+		r.next[c.Key] = next
+	}
+}
+
+// deletionKnown reports whether the deletion of the Pod and its owner cannot have been
+// missed: that of the Pod was seen and the owner has not been read since, or the Pods
+// have been watched without a new list since the owner was last found alive. An API
+// server that lost its history makes every watch list again.
+func (r *rechecks) deletionKnown(c claims.Claim, lists uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.next[c.Key]
+	return last.id == c.ID && (last.deletionSeen || last.alive && lists != 0 && last.lists == lists)
+}
+
+// again schedules the next reading of an owner that is missing.
+func (r *rechecks) again(c claims.Claim, now time.Time, held bool) {
+	delay := missingGather
+	if held {
+		delay = heldRecheck
+	}
+	r.set(c.Key, recheck{id: c.ID, at: now.Add(delay), delay: recheckFirst})
+}
+
+// due reports whether the claim's owner is to be read now. A claim that is not known yet
+// is scheduled.
+func (r *rechecks) due(c claims.Claim, now time.Time) bool {
+	r.mu.Lock()
+	next, ok := r.next[c.Key]
+	r.mu.Unlock()
+	if !ok || next.id != c.ID {
+		r.schedule(c)
+		return false
+	}
+	return !now.Before(next.at)
+}
+
+// kept doubles the interval after a verdict that keeps the claim, and reports whether
+// its reason is new.
+func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed bool) {
+	r.mu.Lock()
+	last := r.next[c.Key]
+	r.mu.Unlock()
+	delay := min(2*max(last.delay, recheckFirst), recheckMost)
+	last.id, last.at, last.delay = c.ID, now.Add(delay), delay
+	changed = last.reason != reason
+	last.reason = reason
+	r.set(c.Key, last)
+	return changed
+}
+
+// keptBecause is the latest verdict that kept the claim; empty when there is none.
+func (r *rechecks) keptBecause(c claims.Claim) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := r.next[c.Key]; last.id == c.ID && c.State != claims.Tentative {
+		return last.reason
+	}
+	return ""
+}
+
+func (r *rechecks) set(key string, next recheck) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.next == nil {
+		r.next = map[string]recheck{}
+	}
+	r.next[key] = next
+}
+
+func (r *rechecks) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.next, key)
+}
+
+// prune forgets all keys but those given.
+func (r *rechecks) prune(wanted map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.next, func(key string, _ recheck) bool { return !wanted[key] })
+}

@@ -1,0 +1,80 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package release
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// tries remembers the last try of each release that is not confirmed, by sandbox id. The
+// zero value is ready.
+type tries struct {
+	mu   sync.Mutex
+	last map[string]try
+}
+
+type try struct {
+	why string
+	at  time.Time
+}
+
+// due reports whether a release may be tried now: each is tried at once, and then every
+// retryEvery.
+func (t *tries) due(id string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, tried := t.last[id]
+	return !tried || now.Sub(last.at) >= retryEvery
+}
+
+// record records the outcome of a release that was tried. It returns why the release is
+// not confirmed, and whether that has changed.
+func (t *tries) record(id string, gone bool, err error) (why string, changed bool) {
+	why = "it is not listed just now, which is not sure yet"
+	switch class := sandboxd.ClassOf(err); {
+	case gone:
+		t.forget(id)
+		return "", false
+	case class != "":
+		why = string(class)
+	case err != nil:
+		why = "the call failed"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		t.last = map[string]try{}
+	}
+	changed = t.last[id].why != why
+	t.last[id] = try{why, time.Now()}
+	return why, changed
+}
+
+func (t *tries) why(id string) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, ok := t.last[id]
+	return last.why, ok
+}
+
+// prune forgets the sandboxes that no claim names.
+func (t *tries) prune(claimed map[string]claims.Claim) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.last, func(id string, _ try) bool {
+		_, known := claimed[id]
+		return !known
+	})
+}
+
+func (t *tries) forget(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.last, id)
+}

@@ -1,0 +1,98 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxes
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+)
+
+// observationTTL is how long an observation counts without another.
+const observationTTL = 2 * time.Minute
+
+// missingSpan is a span of time in which a sandbox was missing at every observation.
+type missingSpan struct {
+	first, last time.Time
+	// confirmed is true once the sandbox counts as gone. The span then counts until
+	// the sandbox is seen.
+	confirmed bool
+}
+
+// missingSince remembers since when sandboxes are missing, by sandbox id. The zero
+// value is ready.
+type missingSince struct {
+	mu    sync.Mutex
+	spans map[string]missingSpan
+	// When the index last could not be listed, and when sandboxd last could not be
+	// reached for it.
+	failed, unreachable time.Time
+}
+
+// observe records that a sandbox is missing, and returns since when it is.
+func (m *missingSince) observe(id string, now time.Time) (since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.spans == nil {
+		m.spans = map[string]missingSpan{}
+	}
+	s, ok := m.spans[id]
+	if !ok || !s.confirmed && now.Sub(s.last) > observationTTL {
+		s.first = now
+	}
+	s.last = now
+	m.spans[id] = s
+	return s.first
+}
+
+// confirm records that a missing sandbox is gone.
+func (m *missingSince) confirm(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.spans[id]; ok {
+		// A sandbox that was confirmed gone once needs no second wait.
+		s.confirmed, s.first = true, s.first.Add(-goneAfter)
+		m.spans[id] = s
+	}
+}
+
+// listFailed records that the index could not be listed. If sandboxd could not be
+// reached, it may have restarted, and every unconfirmed span ends.
+func (m *missingSince) listFailed(now time.Time, unreachable bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failed = now
+	if unreachable {
+		m.unreachable = now
+		maps.DeleteFunc(m.spans, func(_ string, s missingSpan) bool { return !s.confirmed })
+	}
+}
+
+// lastFailures are when the index last could not be listed, and when sandboxd last
+// could not be reached for it.
+func (m *missingSince) lastFailures() (failed, unreachable time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.failed, m.unreachable
+}
+
+// forget ends a span: the sandbox was seen, or nobody asks for it any more.
+func (m *missingSince) forget(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.spans, id)
+}
+
+// prune forgets the spans that are too old to count, and those of sandboxes that no
+// claim names.
+func (m *missingSince) prune(now time.Time, claimed map[string]claims.Claim) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.spans, func(id string, s missingSpan) bool {
+		_, known := claimed[id]
+		return now.Sub(s.last) > observationTTL && (!known || !s.confirmed)
+	})
+}

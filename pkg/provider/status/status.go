@@ -1,0 +1,84 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
+)
+
+// View is the Pod as this node publishes it: the newest object, the status that the
+// table gives it now, and the claim id. What it refers to is shared.
+func (m *Manager) View(t pods.Tracked) *corev1.Pod {
+	pod := *t.Pod
+	// virtual-kubelet would delete the Pod in the API if it saw this set.
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, nil
+	status, claimID := m.Status(t)
+	pod.Status = status
+	if claimID != "" && pod.Annotations[podcontract.AnnotationClaimID] != claimID {
+		pod.Annotations = maps.Clone(pod.Annotations)
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
+		}
+		pod.Annotations[podcontract.AnnotationClaimID] = claimID
+	}
+	return &pod
+}
+
+// Status is what the table gives the Pod now: its status, and its claim id if it has
+// one.
+func (m *Manager) Status(t pods.Tracked) (status corev1.PodStatus, claimID string) {
+	c, held := m.table.Get(podcontract.Key(t.Pod))
+	held = held && c.PodUID == t.Pod.UID
+	switch {
+	case t.End != nil:
+		e := t.End
+		return podcontract.FailedStatus(t.Pod, e.Binding, e.Reason, e.Message, e.At), e.Binding.ClaimID
+	case held && c.State == claims.Bound && c.Durable:
+		return podcontract.RunningStatus(t.Pod, pods.BindingOf(c)), c.ID
+	case held && c.State == claims.Tentative:
+		// The API does not have this claim id, so virtual-kubelet calls UpdatePod,
+		// which returns the sandbox.
+		return podcontract.PendingStatus(), c.ID
+	}
+	status = podcontract.PendingStatus()
+	// A published status that names a sandbox without a claim here is all that keeps
+	// the Pod from getting another sandbox, and is not overwritten.
+	if t.Waiting != "" && podcontract.PublishedClaim(t.Pod) == "" {
+		status.Reason, status.Message = podcontract.ReasonAwaitingClaim, t.Waiting
+	}
+	return status, ""
+}
+
+// Published reports whether the API shows this node's status of the Pod. Fields that
+// others own are not compared. The conditions are compared: while the node cannot be
+// reached, the node lifecycle controller marks all its Pods as not ready, and leaves
+// it to the node to mark them ready again.
+func Published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
+	if !hasStatus(ours) {
+		return true
+	}
+	return api.Status.Phase == ours.Phase &&
+		api.Status.Reason == ours.Reason &&
+		api.Status.PodIP == ours.PodIP &&
+		(claimID == "" || api.Annotations[podcontract.AnnotationClaimID] == claimID) &&
+		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.ContainerStatuses) &&
+		!slices.ContainsFunc(ours.Conditions, func(c corev1.PodCondition) bool { return !hasCondition(api, c.Type, c.Status) })
+}
+
+// hasStatus reports whether there is anything to publish.
+func hasStatus(status corev1.PodStatus) bool {
+	return status.Phase != corev1.PodPending || status.Message != ""
+}
+
+func hasCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
+}
