@@ -152,9 +152,7 @@ func TestOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.start(t)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.FirstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "at first")
 
 		// What the garbage collector does to the objects of a Node that is gone.
 		h.change(func() { h.NodeErr = fakeapi.NoNode() })
@@ -162,17 +160,13 @@ func TestOwner(t *testing.T) {
 		fakeapi.Pass(10 * interval)
 		h.change(func() { h.NodeUID, h.NodeErr = fakeapi.SecondUID, nil })
 		fakeapi.Pass(2 * maxRetry)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.SecondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the Node was re-created")
 
 		// Where nothing was collected, the next publication takes the object over.
 		h.move(func() { h.NodeUID, h.table.claims = fakeapi.FirstUID, nil })
 		fakeapi.Pass(2 * interval)
 		got := h.stored(t)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.FirstUID), got.OwnerReferences); diff != "" {
-			t.Errorf("owners after another re-creation (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, got, fakeapi.FirstUID, "after another re-creation")
 		if len(got.Status.Conditions) != 4 {
 			t.Errorf("conditions %v", got.Status.Conditions)
 		}
@@ -206,9 +200,7 @@ func TestADeletedObjectIsBack(t *testing.T) {
 				h.start(t)
 				tt.lose(t, h)
 				fakeapi.Pass(tt.within)
-				if diff := cmp.Diff(fakeapi.Owners(fakeapi.FirstUID), h.stored(t).OwnerReferences); diff != "" {
-					t.Errorf("owners (-want +got):\n%s", diff)
-				}
+				fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "once it is back")
 			})
 		})
 	}

@@ -58,9 +58,7 @@ func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
 				if diff := cmp.Diff(pods(good), pods(got)); diff != "" {
 					t.Errorf("claims (-before the restore +after):\n%s", diff)
 				}
-				if diff := cmp.Diff(fakeapi.Owners(tt.owner), got.OwnerReferences); diff != "" {
-					t.Errorf("owners (-want +got):\n%s", diff)
-				}
+				fakeapi.CheckOwner(t, got, tt.owner, "after the restore")
 				// The new versions count from here on: an edit is put back as ever,
 				// and then nothing is written.
 				h.update(t, func(o *api.NodeClaimStatus) { o.Status.Claims = nil })

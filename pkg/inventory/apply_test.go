@@ -109,27 +109,19 @@ func TestOwner(t *testing.T) {
 		h := newHarness()
 		h.start(t)
 		cycles(1)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.FirstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "at first")
 
 		h.change(func() { h.NodeErr = fakeapi.NoNode() })
 		cycles(2)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.FirstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners while there is no Node (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "while there is no Node")
 
 		h.change(func() { h.NodeUID, h.NodeErr = fakeapi.SecondUID, nil })
 		cycles(1)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.SecondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the Node was re-created")
 
 		// What the garbage collector does to the objects of a Node that is gone.
 		h.Delete(t)
 		cycles(1)
-		if diff := cmp.Diff(fakeapi.Owners(fakeapi.SecondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the inventory was collected (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the inventory was collected")
 	})
 }

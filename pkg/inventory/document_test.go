@@ -15,11 +15,6 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
-const (
-	etcdLimit   = 3 << 19   // bytes in a request, by default
-	annotations = 256 << 10 // what an API server lets others add
-)
-
 // manyRows are n claims of this node with keys as long as asked for, every
 // field set.
 func manyRows(n, namespace, name int) ([]sandboxd.Sandbox, fakeClaims) {
@@ -62,14 +57,8 @@ func TestSizeOfOneObject(t *testing.T) {
 			}
 
 			got := h.stored(t)
-			encoded, err := json.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d of %d entries, %d bytes with managedFields", len(got.Entries), tt.entries, len(encoded))
-			if len(encoded)+annotations > etcdLimit {
-				t.Errorf("%d bytes and the annotations of others do not fit into %d", len(encoded), etcdLimit)
-			}
+			t.Logf("%d of %d entries", len(got.Entries), tt.entries)
+			fakeapi.CheckSize(t, got)
 			if *got.TotalEntries != int64(tt.entries) {
 				t.Errorf("totalEntries %d, want %d", *got.TotalEntries, tt.entries)
 			}

@@ -48,9 +48,7 @@ func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
 				if diff := cmp.Diff([]string{"default/next"}, names(got)); diff != "" {
 					t.Errorf("entries (-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff(fakeapi.Owners(tt.owner), got.OwnerReferences); diff != "" {
-					t.Errorf("owners (-want +got):\n%s", diff)
-				}
+				fakeapi.CheckOwner(t, got, tt.owner, "after the restore")
 			})
 		})
 	}

@@ -29,6 +29,8 @@ type source struct {
 	collectErr error
 	applyErr   error
 	hang       bool // until the cycle's deadline
+	// steps change the source, one at the beginning of each cycle.
+	steps []func()
 
 	written []int
 	owner   types.UID
@@ -36,6 +38,10 @@ type source struct {
 }
 
 func (s *source) Collect(ctx context.Context) (int, error) {
+	if len(s.steps) > 0 {
+		s.steps[0]()
+		s.steps = s.steps[1:]
+	}
 	if s.hang {
 		<-ctx.Done()
 		return 0, ctx.Err()
@@ -122,24 +128,15 @@ func TestRun(t *testing.T) {
 		s := &source{number: 1}
 		p := publisher(s, nodeOf("a"), &nodeErr, func(err error) { observed = append(observed, err) })
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- p.Run(ctx) }()
-		next := func() { time.Sleep(interval); synctest.Wait() }
-
-		time.Sleep(StartSpread)
-		synctest.Wait() // the first cycle has run
-		next()          // nothing has changed
-		s.number, nodeErr = 2, errors.New("no watch")
-		next()
-		nodeErr = nil
-		next()
-		s.hang = true
-		next()
-		time.Sleep(deadline)
-		synctest.Wait()
-		next()
-		cancel()
-		if err := <-ended; err != nil {
+		s.steps = []func(){
+			func() {},
+			func() {}, // nothing changes
+			func() { s.number, nodeErr = 2, errors.New("no watch") },
+			func() { nodeErr = nil },
+			func() { s.hang = true },
+			cancel,
+		}
+		if err := p.Run(ctx); err != nil {
 			t.Errorf("Run returned %v, want nil", err)
 		}
 

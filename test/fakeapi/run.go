@@ -4,15 +4,11 @@
 package fakeapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 )
@@ -50,21 +46,4 @@ func Messages(logs ktesting.Buffer) []string {
 func Pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
-}
-
-// CheckWireShape compares a patch with the content of a file.
-func CheckWireShape(t *testing.T, file string, patch []byte) {
-	t.Helper()
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	if err := json.Indent(&got, patch, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	got.WriteByte('\n')
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("applied (-want +got):\n%s", diff)
-	}
 }

@@ -37,11 +37,6 @@ const (
 // NoNode returns the error for a Node that is not there.
 func NoNode() error { return apierrors.NewNotFound(corev1.Resource("nodes"), NodeName) }
 
-// Owners returns the owner references of an object that the Node with that UID owns.
-func Owners(uid types.UID) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: NodeName, UID: uid}}
-}
-
 // Answers are what the server answers with, where that is not the object. Change
 // them through [Server.Change].
 type Answers struct {
