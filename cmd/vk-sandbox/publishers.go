@@ -12,7 +12,6 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
@@ -23,12 +22,12 @@ type publisher interface {
 }
 
 // newPublishers returns those that are on.
-func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
+func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *publish.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
 			Config: publish.Config{
-				NodeName: o.nodeName, Interval: o.claimStatusInterval, Node: ownNode, Observe: m.Published(metrics.NodeClaimStatus),
+				NodeName: o.nodeName, Interval: o.claimStatusInterval, Node: ownNode, Observe: m.Observe(claimstatus.Kind),
 			},
 			Table:    table,
 			Provider: lifecycle,
@@ -46,7 +45,7 @@ func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node p
 	if o.publishInventory {
 		p, err := inventory.NewPublisher(inventory.Config{
 			Config: publish.Config{
-				NodeName: o.nodeName, Interval: o.publishInterval, Node: ownNode, Observe: m.Published(metrics.NodeInventory),
+				NodeName: o.nodeName, Interval: o.publishInterval, Node: ownNode, Observe: m.Observe(inventory.Kind),
 			},
 			AdvertiseAddr: o.sandboxdAdvertiseAddr,
 			Sandboxd:      node,

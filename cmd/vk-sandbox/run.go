@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -50,7 +50,7 @@ func run(ctx context.Context, o *options, getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	watch := &monitor{metrics: metrics.New(buildVersion())}
+	watch := &monitor{metrics: daemonmetrics.New(buildVersion())}
 	server, err := watch.listen(ctx, o)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	}
 	watch.guard(guard)
 
-	node := watch.metrics.Sandboxd(client)
+	node := watch.metrics.Sandboxd.Measure(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
 	// Not the heartbeat client: its time-out would end the watch.
 	ownNode := virtualnode.NewNodeInformer(kube.pods, o.nodeName)
@@ -97,7 +97,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	lifecycle, err := provider.New(provider.Config{
 		Table:              table,
 		Sandboxd:           node,
-		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1(), guard)),
+		Owners:             watch.metrics.Owners.Count(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1(), guard)),
 		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
 		Shows:              pods.Shows,
@@ -119,7 +119,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Observer: lifecycle, Recorder: recorder,
+		Pods: pods, Node: ownNode, Provider: watch.metrics.Provider.Measure(lifecycle), Observer: lifecycle, Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
 			return []virtualnode.Condition{
 				sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
@@ -129,7 +129,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	if err != nil {
 		return err
 	}
-	publishers, err := newPublishers(o, kube, ownNode.Get, node, table, lifecycle, watch.metrics)
+	publishers, err := newPublishers(o, kube, ownNode.Get, node, table, lifecycle, watch.metrics.Objects)
 	if err != nil {
 		return err
 	}

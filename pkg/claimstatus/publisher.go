@@ -12,6 +12,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
+// Kind is the kind of the published object.
+const Kind = "NodeClaimStatus"
+
 // Publisher publishes how one node's claims stand. The package documentation
 // says what it guarantees.
 type Publisher struct {
@@ -60,7 +63,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // kind says what logs and hints call a claim status.
 func kind() publish.Kind {
 	return publish.Kind{
-		Name: "NodeClaimStatus", Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: "it off with --claim-status-interval=0",
+		Name: Kind, Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: "it off with --claim-status-interval=0",
 		Logger: "claimstatus", Items: "claims", MaxBytes: MaxBytes,
 		Messages: publish.Messages{
 			Published: "Claim status published",

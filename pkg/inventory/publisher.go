@@ -10,6 +10,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
+// Kind is the kind of the published object.
+const Kind = "NodeInventory"
+
 // Publisher publishes one node's inventory. The package documentation says what
 // it guarantees.
 type Publisher struct {
@@ -48,7 +51,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // kind says what logs and hints call an inventory.
 func kind() publish.Kind {
 	return publish.Kind{
-		Name: "NodeInventory", Plural: "nodeinventories", Off: "--publish-inventory off",
+		Name: Kind, Plural: "nodeinventories", Off: "--publish-inventory off",
 		Logger: "inventory", Items: "entries", MaxBytes: MaxBytes,
 		Messages: publish.Messages{
 			Published: "Inventory published",
