@@ -7,9 +7,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/diagnostics"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
@@ -17,7 +17,7 @@ import (
 
 // monitor is shown each part of the daemon once it exists.
 type monitor struct {
-	metrics *metrics.Metrics
+	metrics *daemonmetrics.Set
 	ready   readiness
 }
 
@@ -36,18 +36,18 @@ func (m *monitor) listen(ctx context.Context, o *options) (*diagnostics.Server, 
 }
 
 func (m *monitor) table(table *claims.Table) {
-	m.metrics.WatchTable(table)
+	m.metrics.Claims.Watch(table)
 	m.ready.table.Store(table)
 }
 
 func (m *monitor) guard(guard *place.Guard) {
-	m.metrics.WatchGuard(guard)
+	m.metrics.Guard.Watch(guard.Status)
 	m.ready.guard.Store(guard)
 }
 
 func (m *monitor) node(pods *virtualnode.PodInformer, p *provider.Provider, node *virtualnode.VirtualNode) {
-	m.metrics.WatchProvider(p)
-	m.metrics.WatchQueues(node, p)
+	m.metrics.Provider.Watch(p)
+	m.metrics.Nodes.Watch(node.QueueDepths, p.StatusQueueLen)
 	synced, registered := pods.HasSynced, node.Registered()
 	m.ready.podsSynced.Store(&synced)
 	m.ready.registered.Store(&registered)

@@ -12,9 +12,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
 // publisher keeps an object of the node up to date until its context ends.
@@ -23,21 +22,20 @@ type publisher interface {
 }
 
 // newPublishers returns those that are on.
-func newPublishers(o *options, kube *clients, ownNode nodeobject.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *metrics.Metrics) ([]publisher, error) {
+func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *publish.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
-			NodeName: o.nodeName,
-			Interval: o.claimStatusInterval,
+			Config: publish.Config{
+				NodeName: o.nodeName, Interval: o.claimStatusInterval, Node: ownNode, Observe: m.Observe(claimstatus.Kind),
+			},
 			Table:    table,
 			Provider: lifecycle,
 			Sandboxd: func() claimstatus.Reachability {
 				r := sandboxdReachable(lifecycle.Reach())
 				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
 			},
-			Client:  kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
-			Node:    ownNode,
-			Observe: m.Published(metrics.NodeClaimStatus),
+			Client: kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--claim-status-interval: %w", err)
@@ -46,14 +44,13 @@ func newPublishers(o *options, kube *clients, ownNode nodeobject.NodeGetter, nod
 	}
 	if o.publishInventory {
 		p, err := inventory.NewPublisher(inventory.Config{
-			NodeName:      o.nodeName,
-			Interval:      o.publishInterval,
+			Config: publish.Config{
+				NodeName: o.nodeName, Interval: o.publishInterval, Node: ownNode, Observe: m.Observe(inventory.Kind),
+			},
 			AdvertiseAddr: o.sandboxdAdvertiseAddr,
 			Sandboxd:      node,
 			Claims:        heldClaims{table: table, ended: lifecycle.Ended},
 			Client:        kube.objects.SandboxV1beta1().NodeInventories(),
-			Node:          ownNode,
-			Observe:       m.Published(metrics.NodeInventory),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--publish-inventory: %w", err)

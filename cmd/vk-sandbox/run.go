@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -28,7 +28,7 @@ const loopJitter = 0.2
 // cluster. Nothing is claimed, released or published before the guard has accepted the
 // table here.
 func run(ctx context.Context, c *config) error {
-	watch := &monitor{metrics: metrics.New(buildVersion())}
+	watch := &monitor{metrics: daemonmetrics.New(buildVersion())}
 	server, err := watch.listen(ctx, c.options)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	}
 	watch.guard(guard)
 
-	node := watch.metrics.Sandboxd(client)
+	node := watch.metrics.Sandboxd.Measure(client)
 	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
 	// Not the heartbeat client: its time-out would end the watch.
 	ownNode := virtualnode.NewNodeInformer(kube.pods, o.nodeName)
@@ -75,7 +75,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	lifecycle, err := provider.New(provider.Config{
 		Table:              table,
 		Sandboxd:           node,
-		Owners:             watch.metrics.Owners(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1(), guard)),
+		Owners:             watch.metrics.Owners.Count(ownership.NewAuthorizer(kube.owners, kube.mapper, kube.pods.CoreV1(), guard)),
 		Pods:               pods.SharedLister(),
 		PodsSynced:         pods.HasSynced,
 		Shows:              pods.Shows,
@@ -97,7 +97,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
 		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
 		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Node: ownNode, Provider: watch.metrics.Pods(lifecycle), Observer: lifecycle, Recorder: recorder,
+		Pods: pods, Node: ownNode, Provider: watch.metrics.Provider.Measure(lifecycle), Observer: lifecycle, Recorder: recorder,
 		Conditions: func() []virtualnode.Condition {
 			return []virtualnode.Condition{
 				sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
@@ -107,7 +107,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	if err != nil {
 		return err
 	}
-	publishers, err := newPublishers(o, kube, ownNode.Get, node, table, lifecycle, watch.metrics)
+	publishers, err := newPublishers(o, kube, ownNode.Get, node, table, lifecycle, watch.metrics.Objects)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 )
 
 const head = `<!--
@@ -33,7 +33,7 @@ of claims. The [runbooks](runbooks/) explain the alerts that the chart makes fro
 func main() {
 	var page strings.Builder
 	page.WriteString(head)
-	for _, f := range metrics.New("").Families() {
+	for _, f := range daemonmetrics.New("").Families() {
 		labels := make([]string, 0, len(f.Labels))
 		for _, l := range f.Labels {
 			text := "`" + l + "`"

@@ -6,8 +6,6 @@ package claimstatus
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // The file is the one that is checked against the CRD's schema.
@@ -49,40 +47,24 @@ func TestWireShape(t *testing.T) {
 			Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable",
 			Message: "sandboxd info: sandboxd unreachable; check that sandboxd runs and --sandboxd-url",
 		}
-		if _, err := h.publisher(t).publish(t.Context()); err != nil {
+		if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 
-		var patches []clienttesting.PatchActionImpl
-		for _, action := range h.client.Actions() {
-			if p, ok := action.(clienttesting.PatchActionImpl); ok {
-				patches = append(patches, p)
-			}
-		}
+		patches := h.Patches()
 		if len(patches) != 2 || patches[0].Subresource != "" || patches[1].Subresource != "status" {
 			t.Fatalf("patches %v, want the object's and its status's", patches)
 		}
 		for _, p := range patches {
-			if p.Name != nodeName || p.PatchType != types.ApplyPatchType || p.PatchOptions.FieldManager != "vk-sandbox" {
+			if p.Name != fakeapi.NodeName || p.PatchType != types.ApplyPatchType || p.PatchOptions.FieldManager != "vk-sandbox" {
 				t.Errorf("%s of %s as %q, want an apply named after the node", p.PatchType, p.Name, p.PatchOptions.FieldManager)
 			}
 		}
 		if strings.Contains(string(patches[0].Patch), `"status"`) {
 			t.Errorf("the object is applied with a status: %s", patches[0].Patch)
 		}
-		want, err := os.ReadFile("../apis/sandbox/v1alpha1/testdata/nodeclaimstatus.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got bytes.Buffer
-		if err := json.Indent(&got, patches[1].Patch, "", "  "); err != nil {
-			t.Fatal(err)
-		}
-		got.WriteByte('\n')
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("applied (-want +got):\n%s", diff)
-		}
-		if strings.Contains(got.String(), canary) {
+		fakeapi.CheckWireShape(t, "../apis/sandbox/v1alpha1/testdata/nodeclaimstatus.json", patches[1].Patch)
+		if bytes.Contains(patches[1].Patch, []byte(canary)) {
 			t.Error("a token was applied")
 		}
 	})
@@ -93,7 +75,7 @@ func (h *harness) update(t *testing.T, edit func(*api.NodeClaimStatus)) {
 	t.Helper()
 	object := h.stored(t)
 	edit(object)
-	if _, err := h.client.SandboxV1alpha1().NodeClaimStatuses().Update(t.Context(), object, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
+	if _, err := h.Client.SandboxV1alpha1().NodeClaimStatuses().Update(t.Context(), object, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -120,14 +102,14 @@ func TestFieldsOfOthers(t *testing.T) {
 				h := newHarness()
 				h.start(t)
 				good := h.stored(t)
-				before := len(h.applies())
+				before := len(h.Applies())
 				h.update(t, func(o *api.NodeClaimStatus) {
 					o.Annotations = map[string]string{"note": "looked at"}
 					tt.edit(o)
 				})
-				pass(2 * interval)
+				fakeapi.Pass(2 * interval)
 				got := h.stored(t)
-				if n := len(h.applies()) - before; (n > 0) != tt.ours || n > 2 {
+				if n := len(h.Applies()) - before; (n > 0) != tt.ours || n > 2 {
 					t.Errorf("%d applies after the edit", n)
 				}
 				got.Status.LastPublishedTime = good.Status.LastPublishedTime
@@ -140,9 +122,9 @@ func TestFieldsOfOthers(t *testing.T) {
 				if got.Annotations["note"] != "looked at" {
 					t.Error("the annotation of others is gone")
 				}
-				settled := len(h.applies())
-				pass(time.Hour)
-				if n := len(h.applies()) - settled; n > 0 {
+				settled := len(h.Applies())
+				fakeapi.Pass(time.Hour)
+				if n := len(h.Applies()) - settled; n > 0 {
 					t.Errorf("%d applies in the hour after", n)
 				}
 			})
@@ -159,44 +141,32 @@ func TestMadeUpClaimsOfAnEmptyNode(t *testing.T) {
 		h.update(t, func(o *api.NodeClaimStatus) {
 			o.Status.Claims = []api.NodeClaim{{Pod: "made/up", ID: "x", State: api.ClaimBound}}
 		})
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		if got := h.stored(t); len(got.Status.Claims) > 0 {
 			t.Errorf("claims %v stayed", got.Status.Claims)
 		}
 	})
 }
 
-func owners(uid types.UID) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: nodeName, UID: uid}}
-}
-
 func TestOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.start(t)
-		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "at first")
 
 		// What the garbage collector does to the objects of a Node that is gone.
-		h.change(func() { h.nodeErr = errNoNode })
-		if err := h.client.SandboxV1alpha1().NodeClaimStatuses().Delete(t.Context(), nodeName, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		pass(10 * interval)
-		h.change(func() { h.nodeUID, h.nodeErr = secondUID, nil })
-		pass(2 * maxRetry)
-		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
-		}
+		h.change(func() { h.NodeErr = fakeapi.NoNode() })
+		h.Delete(t)
+		fakeapi.Pass(10 * interval)
+		h.change(func() { h.NodeUID, h.NodeErr = fakeapi.SecondUID, nil })
+		fakeapi.Pass(2 * maxRetry)
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the Node was re-created")
 
 		// Where nothing was collected, the next publication takes the object over.
-		h.move(func() { h.nodeUID, h.table.claims = firstUID, nil })
-		pass(2 * interval)
+		h.move(func() { h.NodeUID, h.table.claims = fakeapi.FirstUID, nil })
+		fakeapi.Pass(2 * interval)
 		got := h.stored(t)
-		if diff := cmp.Diff(owners(firstUID), got.OwnerReferences); diff != "" {
-			t.Errorf("owners after another re-creation (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, got, fakeapi.FirstUID, "after another re-creation")
 		if len(got.Status.Conditions) != 4 {
 			t.Errorf("conditions %v", got.Status.Conditions)
 		}
@@ -204,28 +174,23 @@ func TestOwner(t *testing.T) {
 }
 
 func TestADeletedObjectIsBack(t *testing.T) {
-	deleted := func(h *harness) {
-		if err := h.client.Tracker().Delete(api.SchemeGroupVersion.WithResource("nodeclaimstatuses"), "", nodeName); err != nil {
-			panic(err)
-		}
-	}
 	tests := []struct {
 		name   string
-		lose   func(*harness)
+		lose   func(*testing.T, *harness)
 		within time.Duration
 	}{
-		{"while it is watched", deleted, 2 * interval},
-		{"just before a change", func(h *harness) { deleted(h); h.move(func() { h.table.claims = nil }) }, 2 * interval},
-		{"while no watch can be had", func(h *harness) {
-			h.change(func() { h.watchErr = context.DeadlineExceeded })
-			h.endWatches()
-			pass(time.Second)
-			deleted(h)
+		{"while it is watched", func(t *testing.T, h *harness) { h.Delete(t) }, 2 * interval},
+		{"just before a change", func(t *testing.T, h *harness) { h.Delete(t); h.move(func() { h.table.claims = nil }) }, 2 * interval},
+		{"while no watch can be had", func(t *testing.T, h *harness) {
+			h.change(func() { h.WatchErr = context.DeadlineExceeded })
+			h.EndWatches()
+			fakeapi.Pass(time.Second)
+			h.Delete(t)
 		}, 2 * maxRetry},
-		{"between two watches", func(h *harness) {
-			h.endWatches()
-			pass(time.Second)
-			deleted(h)
+		{"between two watches", func(t *testing.T, h *harness) {
+			h.EndWatches()
+			fakeapi.Pass(time.Second)
+			h.Delete(t)
 		}, 4 * interval},
 	}
 	for _, tt := range tests {
@@ -233,34 +198,22 @@ func TestADeletedObjectIsBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness()
 				h.start(t)
-				tt.lose(h)
-				pass(tt.within)
-				if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
-					t.Errorf("owners (-want +got):\n%s", diff)
-				}
+				tt.lose(t, h)
+				fakeapi.Pass(tt.within)
+				fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "once it is back")
 			})
 		})
 	}
-}
-
-// endWatches ends the watches as an API server does now and then.
-func (h *harness) endWatches() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range h.watches {
-		w.Stop()
-	}
-	h.watches = nil
 }
 
 func TestTransitionTimesSurviveARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		_, stop := h.run(t)
-		pass(3 * interval)
+		fakeapi.Pass(3 * interval)
 		first := h.stored(t)
 		stop()
-		pass(time.Hour)
+		fakeapi.Pass(time.Hour)
 		h.change(func() {
 			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no"}
 		})
@@ -284,7 +237,7 @@ func TestB20NoTokenLeaves(t *testing.T) {
 		defer cancel()
 		go func() {
 			time.Sleep(30 * time.Second)
-			h.move(func() { h.table.claims[0].State, h.applyErr = claims.Preserved, context.DeadlineExceeded })
+			h.move(func() { h.table.claims[0].State, h.ApplyErr = claims.Preserved, context.DeadlineExceeded })
 		}()
 		if err := h.publisher(t).Run(ctx); err != nil {
 			t.Fatal(err)
@@ -293,16 +246,12 @@ func TestB20NoTokenLeaves(t *testing.T) {
 		if logs == "" || strings.Contains(logs, canary) {
 			t.Errorf("logs:\n%s", logs)
 		}
-		patches := 0
-		for _, action := range h.client.Actions() {
-			if p, ok := action.(clienttesting.PatchActionImpl); ok {
-				patches++
-				if bytes.Contains(p.Patch, []byte(canary)) {
-					t.Errorf("applied %s", p.Patch)
-				}
+		for _, p := range h.Patches() {
+			if bytes.Contains(p.Patch, []byte(canary)) {
+				t.Errorf("applied %s", p.Patch)
 			}
 		}
-		if patches < 3 {
+		if patches := len(h.Patches()); patches < 3 {
 			t.Errorf("%d applies", patches)
 		}
 	})
@@ -312,14 +261,12 @@ func TestB20NoTokenLeaves(t *testing.T) {
 func TestAPublicationFindsTheObjectGone(t *testing.T) {
 	h := newHarness()
 	p := h.publisher(t)
-	if _, err := p.publish(t.Context()); err != nil {
+	if _, err := p.Publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.client.Tracker().Delete(api.SchemeGroupVersion.WithResource("nodeclaimstatuses"), "", nodeName); err != nil {
-		t.Fatal(err)
-	}
+	h.Delete(t)
 	h.change(func() { h.table.claims = nil })
-	if _, err := p.publish(t.Context()); err != nil {
+	if _, err := p.Publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.stored(t); len(got.OwnerReferences) != 1 || len(got.Status.Claims) != 0 || got.Status.Counts == nil {

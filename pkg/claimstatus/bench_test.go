@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // BenchmarkDocument reads the table and makes what is applied, but for the
@@ -20,7 +21,7 @@ func BenchmarkDocument(b *testing.B) {
 			collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
 			b.ReportAllocs()
 			for b.Loop() {
-				d, err := newDocument(v1alpha1.NodeClaimStatus(nodeName), collector.Collect(), MaxBytes)
+				d, err := newDocument(v1alpha1.NodeClaimStatus(fakeapi.NodeName), collector.Collect(), MaxBytes)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -10,7 +10,7 @@ import (
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
 const (
@@ -50,11 +50,7 @@ func newDocument(object *v1alpha1.NodeClaimStatusApplyConfiguration, status api.
 	rows, all := status.Claims, int64(len(status.Claims))
 	status.Claims, status.TruncatedCount = nil, &all
 	d := document{object, statusDocument{status, []api.NodeClaim{}}}
-	size, err := nodeobject.Size(d)
-	if err != nil {
-		return document{}, fmt.Errorf("encode the status: %w", err)
-	}
-	n, err := nodeobject.Fit(size, rows, limit)
+	n, err := publish.Fit(d, rows, limit)
 	if err != nil {
 		return document{}, fmt.Errorf("fit the claims: %w", err)
 	}

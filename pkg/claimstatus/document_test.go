@@ -13,11 +13,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-)
-
-const (
-	etcdLimit   = 3 << 19   // bytes in a request, by default
-	annotations = 256 << 10 // what an API server lets others add
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // manyClaims are n claims with keys as long as asked for, every field set.
@@ -30,8 +26,8 @@ func manyClaims(n, namespace, name int) []claims.Claim {
 			Key: strings.Repeat("n", namespace) + "/" + pod, State: claims.Bound, Durable: true,
 			Row: claims.Row{
 				ID: fmt.Sprintf("sb_%021d", i), Token: sandboxd.NewToken(canary), Address: "192.168.100.100:17777",
-				PodUID: firstUID, ClaimedAt: at, Deadline: at.Add(24 * time.Hour),
-				Controller: &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: pod, UID: secondUID},
+				PodUID: fakeapi.FirstUID, ClaimedAt: at, Deadline: at.Add(24 * time.Hour),
+				Controller: &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: pod, UID: fakeapi.SecondUID},
 			},
 		}
 	}
@@ -58,19 +54,13 @@ func TestB14SizeOfOneObject(t *testing.T) {
 			// What people look for is last in the table.
 			h.table.claims[tt.claims-1].State = claims.Preserved
 			h.table.releasing = []claims.Claim{claim("gone", claims.Releasing)}
-			if _, err := h.publisher(t).publish(t.Context()); err != nil {
+			if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 
 			got := h.stored(t)
-			encoded, err := json.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d of %d claims, %d bytes with managedFields", len(got.Status.Claims), tt.claims+1, len(encoded))
-			if len(encoded)+annotations > etcdLimit {
-				t.Errorf("%d bytes and the annotations of others do not fit into %d", len(encoded), etcdLimit)
-			}
+			t.Logf("%d of %d claims", len(got.Status.Claims), tt.claims+1)
+			fakeapi.CheckSize(t, got)
 			left := int(*got.Status.TruncatedCount)
 			if len(got.Status.Claims)+left != tt.claims+1 || (left > 0) != tt.truncated {
 				t.Errorf("%d claims shown and %d left out of %d, want truncated %t", len(got.Status.Claims), left, tt.claims+1, tt.truncated)
@@ -94,7 +84,7 @@ func TestNewDocumentFillsTheLimitAndStaysWithin(t *testing.T) {
 	table := &fakeTable{claims: manyClaims(10, 5, 8)}
 	collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
 	status := collector.Collect()
-	object := v1alpha1.NodeClaimStatus(nodeName)
+	object := v1alpha1.NodeClaimStatus(fakeapi.NodeName)
 	size := func(n int) int {
 		// As many digits as the count of all that is left out.
 		s, truncated := status, int64(10)
@@ -127,7 +117,7 @@ func TestNoMoreRowsThanTheSchemaTakes(t *testing.T) {
 		table.claims = append(table.claims, claims.Claim{Key: "n/p", State: claims.Bound, Row: claims.Row{ID: fmt.Sprint(i)}})
 	}
 	collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
-	d, err := newDocument(v1alpha1.NodeClaimStatus(nodeName), collector.Collect(), MaxBytes)
+	d, err := newDocument(v1alpha1.NodeClaimStatus(fakeapi.NodeName), collector.Collect(), MaxBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2/ktesting"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // At rest there is the watch, and nothing else.
@@ -25,21 +26,21 @@ func TestNothingIsSentWhenNothingChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.start(t)
-		h.client.ClearActions()
+		h.Client.ClearActions()
 		for range 600 {
 			h.change(func() { h.table.verified = time.Now() })
-			pass(10 * time.Second)
+			fakeapi.Pass(10 * time.Second)
 		}
-		if actions := h.client.Actions(); len(actions) > 0 {
+		if actions := h.Client.Actions(); len(actions) > 0 {
 			t.Errorf("requests at rest: %v", actions)
 		}
 		// What nobody signals is found all the same.
 		h.change(func() { h.table.waiting = map[string]string{"sb_a": "something"} })
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		if got := h.stored(t).Status; got.Claims[0].WaitingFor != "something" || !got.LastVerifiedTime.After(time.Now().Add(-time.Minute)) {
 			t.Errorf("claims %v, verified %v", got.Claims, got.LastVerifiedTime)
 		}
-		for _, action := range h.client.Actions() {
+		for _, action := range h.Client.Actions() {
 			if verb := action.GetVerb(); verb == "list" || verb == "delete" {
 				t.Errorf("a %s of %s", verb, action.GetResource())
 			}
@@ -51,13 +52,13 @@ func TestAChangeAfterACalmTimeIsPublishedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.start(t)
-		pass(17 * time.Minute)
-		before, moved := len(h.applies()), time.Now()
+		fakeapi.Pass(17 * time.Minute)
+		before, moved := len(h.Applies()), time.Now()
 		h.move(func() { h.table.claims = append(h.table.claims, claim("b", claims.Tentative)) })
-		pass(100 * time.Millisecond)
+		fakeapi.Pass(100 * time.Millisecond)
 		h.move(func() { h.table.claims[1].State = claims.Bound })
-		pass(2 * interval)
-		applied := h.applies()[before:]
+		fakeapi.Pass(2 * interval)
+		applied := h.Applies()[before:]
 		if len(applied) != 1 || applied[0].Sub(moved) > time.Second {
 			t.Fatalf("applied at %v after a change at %v, want once and within a second", applied, moved)
 		}
@@ -75,27 +76,20 @@ func TestOnePublicationInAnInterval(t *testing.T) {
 				h.config.Interval = every
 				_, stop := h.run(t)
 				defer stop()
-				pass(min(startSpread, every))
-				if len(h.applies()) != 1 {
-					t.Fatalf("%d applies soon after start, want one", len(h.applies()))
+				fakeapi.Pass(min(publish.StartSpread, every))
+				if len(h.Applies()) != 1 {
+					t.Fatalf("%d applies soon after start, want one", len(h.Applies()))
 				}
 				for i := range 1000 {
 					h.move(func() { h.table.claims = []claims.Claim{claim(fmt.Sprint(i), claims.Bound)} })
-					pass(every / 20)
+					fakeapi.Pass(every / 20)
 				}
-				applied := h.applies()
-				gaps := map[time.Duration]bool{}
-				for i, at := range applied[1:] {
-					gap := at.Sub(applied[i])
-					gaps[gap] = true
-					if gap < every || gap > every*6/5 {
-						t.Errorf("apply %d came %v after the one before", i+1, gap)
-					}
+				applied := h.Applies()
+				fakeapi.CheckCadence(t, applied, every, every*6/5)
+				if len(applied) < 41 {
+					t.Errorf("%d applies in 50 intervals", len(applied))
 				}
-				if len(applied) < 41 || len(gaps) < 2 {
-					t.Errorf("%d applies in 50 intervals, %d different gaps", len(applied), len(gaps))
-				}
-				pass(2 * every)
+				fakeapi.Pass(2 * every)
 				if diff := cmp.Diff([]string{"team-red/999 Bound"}, pods(h.stored(t))); diff != "" {
 					t.Errorf("claims (-want +got):\n%s", diff)
 				}
@@ -104,38 +98,26 @@ func TestOnePublicationInAnInterval(t *testing.T) {
 	}
 }
 
-func messages(b ktesting.Buffer) []string {
-	var out []string
-	for _, e := range b.Data() {
-		line := e.Message
-		if e.Err != nil {
-			line += ": " + e.Err.Error()
-		}
-		out = append(out, line)
-	}
-	return out
-}
-
 func TestFailures(t *testing.T) {
 	down := errors.New("connection refused")
-	noCRD := apierrors.NewGenericServerResponse(404, "patch", api.Resource("nodeclaimstatuses"), nodeName, "", 0, true)
+	noCRD := apierrors.NewGenericServerResponse(404, "patch", api.Resource("nodeclaimstatuses"), fakeapi.NodeName, "", 0, true)
 	tests := []struct {
 		name   string
 		break_ func(*harness)
 		says   string
 	}{
-		{"the API server is away", func(h *harness) { h.applyErr = down }, "connection refused"},
-		{"there is no CRD", func(h *harness) { h.applyErr = noCRD }, "install the NodeClaimStatus CRD, or turn it off with --claim-status-interval=0"},
+		{"the API server is away", func(h *harness) { h.ApplyErr = down }, "connection refused"},
+		{"there is no CRD", func(h *harness) { h.ApplyErr = noCRD }, "install the NodeClaimStatus CRD, or turn it off with --claim-status-interval=0"},
 		{"the CRD is older", func(h *harness) {
-			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.truncatedCount: field not declared in schema"))
+			h.ApplyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.truncatedCount: field not declared in schema"))
 		}, ".status.truncatedCount: field not declared in schema (the installed NodeClaimStatus CRD is of another version"},
 		{"no right", func(h *harness) {
-			h.applyErr = apierrors.NewForbidden(api.Resource("nodeclaimstatuses"), nodeName, nil)
+			h.ApplyErr = apierrors.NewForbidden(api.Resource("nodeclaimstatuses"), fakeapi.NodeName, nil)
 		}, "needs create and patch on nodeclaimstatuses and nodeclaimstatuses/status"},
-		{"there is no Node", func(h *harness) { h.nodeErr = errNoNode }, "not registered yet"},
-		{"the Node cannot be read", func(h *harness) { h.nodeErr = down }, "look up the Node: connection refused"},
+		{"there is no Node", func(h *harness) { h.NodeErr = fakeapi.NoNode() }, "not registered yet"},
+		{"the Node cannot be read", func(h *harness) { h.NodeErr = down }, "look up the Node: connection refused"},
 	}
-	mend := func(h *harness) { h.applyErr, h.nodeErr = nil, nil }
+	mend := func(h *harness) { h.ApplyErr, h.NodeErr = nil, nil }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -143,27 +125,27 @@ func TestFailures(t *testing.T) {
 				h.change(func() { tt.break_(h) })
 				logs, stop := h.run(t)
 				defer stop()
-				pass(time.Hour)
-				if n := len(h.client.Actions()); n > 40 {
+				fakeapi.Pass(time.Hour)
+				if n := len(h.Client.Actions()); n > 40 {
 					t.Errorf("%d requests in an hour of failures", n)
 				}
 				h.change(func() { mend(h) })
-				pass(2 * maxRetry)
+				fakeapi.Pass(2 * maxRetry)
 				good := h.stored(t)
 
 				h.move(func() { h.table.claims = nil; tt.break_(h) })
-				pass(time.Minute)
+				fakeapi.Pass(time.Minute)
 				if diff := cmp.Diff(good, h.stored(t)); diff != "" {
 					t.Errorf("the published object changed (-before +after):\n%s", diff)
 				}
 				h.change(func() { mend(h) })
-				pass(2 * maxRetry)
+				fakeapi.Pass(2 * maxRetry)
 				if got := h.stored(t); len(got.Status.Claims) > 0 {
 					t.Errorf("claims %v when all answer again", got.Status.Claims)
 				}
 
 				const not, again = "Claim status not published; the last published copy stays, and it is tried again: ", "Claim status is published again"
-				got := messages(logs)
+				got := fakeapi.Messages(logs)
 				if len(got) != 4 || got[1] != again || got[3] != again {
 					t.Fatalf("log %q, want each failure and each end of one, once", got)
 				}
@@ -183,24 +165,24 @@ func TestAStateIsLoggedWhenItBegins(t *testing.T) {
 		logs := h.start(t)
 		for i := range 10 {
 			h.move(func() { h.table.claims = []claims.Claim{claim(fmt.Sprint(i), claims.Bound)} })
-			pass(2 * interval)
+			fakeapi.Pass(2 * interval)
 		}
 		h.update(t, func(o *api.NodeClaimStatus) { o.Status.Claims = nil })
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		many := manyClaims(3000, 63, 253)
 		h.move(func() { h.table.claims = many })
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		h.move(func() { h.table.claims = many[1:] })
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		h.move(func() { h.table.claims = many[:1] })
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		want := []string{
 			"Claim status published",
 			"Claim status was changed or deleted by someone else; it is published again",
 			"Claim status does not show all claims; the others are held, and are left out to keep the object within its size limit",
 			"Claim status shows all claims again",
 		}
-		if diff := cmp.Diff(want, messages(logs)); diff != "" {
+		if diff := cmp.Diff(want, fakeapi.Messages(logs)); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}
 	})
@@ -210,18 +192,18 @@ func TestStopping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		logs, stop := h.run(t)
-		pass(3 * interval)
+		fakeapi.Pass(3 * interval)
 		stop()
-		applied := len(h.applies())
+		applied := len(h.Applies())
 		h.move(func() { h.table.claims = nil })
-		pass(time.Hour)
-		if len(h.applies()) != applied {
-			t.Errorf("%d applies after the end", len(h.applies())-applied)
+		fakeapi.Pass(time.Hour)
+		if len(h.Applies()) != applied {
+			t.Errorf("%d applies after the end", len(h.Applies())-applied)
 		}
 		if got := pods(h.stored(t)); len(got) != 1 {
 			t.Errorf("claims %v after the end: a restart must remove nothing", got)
 		}
-		if got := messages(logs); len(got) != 1 {
+		if got := fakeapi.Messages(logs); len(got) != 1 {
 			t.Errorf("log %q", got)
 		}
 	})
@@ -235,13 +217,13 @@ func TestNewPublisherRefuses(t *testing.T) {
 	}{
 		{"no node name", func(c *Config) { c.NodeName = "" }, `node name ""`},
 		{"a node name that names no object", func(c *Config) { c.NodeName = "Host_1" }, `node name "Host_1"`},
-		{"no interval", func(c *Config) { c.Interval = 0 }, "interval 0s"},
-		{"a negative interval", func(c *Config) { c.Interval = -interval }, "interval -10s"},
-		{"no table", func(c *Config) { c.Table = nil }, "all needed"},
-		{"no provider", func(c *Config) { c.Provider = nil }, "all needed"},
-		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, "all needed"},
-		{"no client", func(c *Config) { c.Client = nil }, "all needed"},
-		{"no node", func(c *Config) { c.Node = nil }, "all needed"},
+		{"no interval", func(c *Config) { c.Interval = 0 }, "claim status interval 0s"},
+		{"a negative interval", func(c *Config) { c.Interval = -interval }, "claim status interval -10s"},
+		{"no table", func(c *Config) { c.Table = nil }, "no table given"},
+		{"no provider", func(c *Config) { c.Provider = nil }, "no provider given"},
+		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, "no sandboxd given"},
+		{"no client", func(c *Config) { c.Client = nil }, "no client given"},
+		{"no node", func(c *Config) { c.Node = nil }, "no node given"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -263,7 +245,7 @@ func TestSandboxdAway(t *testing.T) {
 		h.change(func() {
 			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"}
 		})
-		pass(2 * interval)
+		fakeapi.Pass(2 * interval)
 		got := condition(t, h.stored(t), "Ready")
 		if got.Status != metav1.ConditionFalse || got.Reason != "SandboxdUnreachable" || !ready.LastTransitionTime.Before(&got.LastTransitionTime) {
 			t.Errorf("Ready = %+v, was %+v", got, ready)
@@ -285,16 +267,16 @@ func TestObserve(t *testing.T) {
 			}
 		}
 		h.start(t)
-		pass(10 * time.Minute)
-		if applies := len(h.applies()); fresh <= applies || failed > 0 {
+		fakeapi.Pass(10 * time.Minute)
+		if applies := len(h.Applies()); fresh <= applies || failed > 0 {
 			t.Errorf("%d cycles up to date and %d not, with %d applies", fresh, failed, applies)
 		}
 		before := fresh
 		h.move(func() {
-			h.applyErr = errors.New("no API server")
+			h.ApplyErr = errors.New("no API server")
 			h.table.claims = append(h.table.claims, claim("b", claims.Bound))
 		})
-		pass(time.Minute)
+		fakeapi.Pass(time.Minute)
 		if failed == 0 || fresh > before {
 			t.Errorf("%d cycles up to date and %d not while nothing can be written", fresh-before, failed)
 		}

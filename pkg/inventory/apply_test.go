@@ -4,20 +4,17 @@
 package inventory
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // The file is the one that is checked against the CRD's schema.
@@ -36,33 +33,22 @@ func TestWireShape(t *testing.T) {
 			{Key: sandboxd.Key{Template: template, Net: "egress", Size: "large"}, Refilling: 1, Target: 1},
 		}
 		h.claims["sb_b"] = serves("sb_b", "10.0.0.5:7777")
-		if _, err := h.publisher(t).publish(t.Context()); err != nil {
+		if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 
-		actions := h.client.Actions()
+		actions := h.Client.Actions()
 		if len(actions) != 1 {
 			t.Fatalf("%d requests about the inventory, want one", len(actions))
 		}
 		patch := actions[0].(clienttesting.PatchActionImpl)
-		if patch.Name != nodeName || patch.PatchType != types.ApplyPatchType {
+		if patch.Name != fakeapi.NodeName || patch.PatchType != types.ApplyPatchType {
 			t.Errorf("%s of %s, want an apply named after the node", patch.PatchType, patch.Name)
 		}
 		if patch.PatchOptions.FieldManager != "vk-sandbox" {
 			t.Errorf("field manager %q, want the one the architecture names", patch.PatchOptions.FieldManager)
 		}
-		want, err := os.ReadFile("../apis/sandbox/v1beta1/testdata/nodeinventory.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got bytes.Buffer
-		if err := json.Indent(&got, patch.Patch, "", "  "); err != nil {
-			t.Fatal(err)
-		}
-		got.WriteByte('\n')
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("applied (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckWireShape(t, "../apis/sandbox/v1beta1/testdata/nodeinventory.json", patch.Patch)
 	})
 }
 
@@ -72,18 +58,15 @@ func TestFieldsOfOthers(t *testing.T) {
 		h.start(t)
 		cycles(1)
 
-		edited := h.stored(t)
-		edited.Labels = map[string]string{"team": "a"}
-		edited.Annotations = map[string]string{"note": "looked at"}
-		edited.Address = "192.0.2.1:1"
-		edited.Entries[0].Phase = api.SandboxHibernated
-		edited.Entries = append(edited.Entries, api.NodeEntry{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning})
-		edited.Pools = []api.NodePool{{Template: "made-up"}}
-		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := len(h.applies())
+		h.edit(t, func(o *api.NodeInventory) {
+			o.Labels = map[string]string{"team": "a"}
+			o.Annotations = map[string]string{"note": "looked at"}
+			o.Address = "192.0.2.1:1"
+			o.Entries[0].Phase = api.SandboxHibernated
+			o.Entries = append(o.Entries, api.NodeEntry{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning})
+			o.Pools = []api.NodePool{{Template: "made-up"}}
+		})
+		before := len(h.Applies())
 		cycles(10)
 
 		got := h.stored(t)
@@ -97,7 +80,7 @@ func TestFieldsOfOthers(t *testing.T) {
 		if got.Labels["team"] != "a" || got.Annotations["note"] != "looked at" {
 			t.Errorf("labels %v and annotations %v: those of others are gone", got.Labels, got.Annotations)
 		}
-		if n := len(h.applies()) - before; n > 12 {
+		if n := len(h.Applies()) - before; n > 12 {
 			t.Errorf("%d applies in 10 intervals after an edit", n)
 		}
 	})
@@ -110,13 +93,10 @@ func TestMadeUpEntriesOfAnEmptyNode(t *testing.T) {
 		h.sandboxd.rows = nil
 		h.start(t)
 		cycles(1)
-		edited := h.stored(t)
-		edited.Entries = []api.NodeEntry{{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning}}
-		edited.Pools = []api.NodePool{{Template: "made-up"}}
-		_, err := h.client.SandboxV1beta1().NodeInventories().Update(t.Context(), edited, metav1.UpdateOptions{FieldManager: "kubectl-edit"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.edit(t, func(o *api.NodeInventory) {
+			o.Entries = []api.NodeEntry{{Name: "made-up", ID: "sb_x", Phase: api.SandboxRunning}}
+			o.Pools = []api.NodePool{{Template: "made-up"}}
+		})
 		cycles(1)
 		if got := h.stored(t); len(got.Entries) != 0 || len(got.Pools) != 0 {
 			t.Errorf("entries %v and pools %v stayed", got.Entries, got.Pools)
@@ -129,32 +109,19 @@ func TestOwner(t *testing.T) {
 		h := newHarness()
 		h.start(t)
 		cycles(1)
-		owners := func(uid types.UID) []metav1.OwnerReference {
-			return []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: nodeName, UID: uid}}
-		}
-		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "at first")
 
-		h.change(func() { h.nodeErr = errNoNode })
+		h.change(func() { h.NodeErr = fakeapi.NoNode() })
 		cycles(2)
-		if diff := cmp.Diff(owners(firstUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners while there is no Node (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.FirstUID, "while there is no Node")
 
-		h.change(func() { h.nodeUID, h.nodeErr = secondUID, nil })
+		h.change(func() { h.NodeUID, h.NodeErr = fakeapi.SecondUID, nil })
 		cycles(1)
-		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the Node was re-created (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the Node was re-created")
 
 		// What the garbage collector does to the objects of a Node that is gone.
-		if err := h.client.SandboxV1beta1().NodeInventories().Delete(t.Context(), nodeName, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		h.Delete(t)
 		cycles(1)
-		if diff := cmp.Diff(owners(secondUID), h.stored(t).OwnerReferences); diff != "" {
-			t.Errorf("owners after the inventory was collected (-want +got):\n%s", diff)
-		}
+		fakeapi.CheckOwner(t, h.stored(t), fakeapi.SecondUID, "after the inventory was collected")
 	})
 }

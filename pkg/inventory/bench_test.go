@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // BenchmarkDocument reads the node and makes what is applied, but for the request.
@@ -23,7 +24,7 @@ func BenchmarkDocument(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				d, err := newDocument(v1beta1.NodeInventory(nodeName), snapshot, MaxBytes)
+				d, err := newDocument(v1beta1.NodeInventory(fakeapi.NodeName), snapshot, MaxBytes)
 				if err != nil {
 					b.Fatal(err)
 				}

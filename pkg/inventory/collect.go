@@ -7,7 +7,7 @@ import (
 	"context"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -49,11 +49,11 @@ type Collector struct {
 func (c *Collector) Collect(ctx context.Context) (Snapshot, error) {
 	rows, err := c.Sandboxd.List(ctx)
 	if err != nil {
-		return Snapshot{}, nodeobject.Failed("list the node's sandboxes", err, "")
+		return Snapshot{}, publish.Failed("list the node's sandboxes", err, "")
 	}
 	info, err := c.Sandboxd.Info(ctx)
 	if err != nil {
-		return Snapshot{}, nodeobject.Failed("read the node's pools", err, "")
+		return Snapshot{}, publish.Failed("read the node's pools", err, "")
 	}
 	// The table is read after the index, so that a claim made in between is
 	// listed, and one that was confirmed gone in between is not added.

@@ -4,32 +4,23 @@
 package inventory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-// Client writes inventories, by server-side apply only; the generated typed client
-// is one.
-type Client interface {
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*api.NodeInventory, error)
-}
+// Client writes inventories; the generated typed client is one.
+type Client = publish.Client[*api.NodeInventory]
 
-// Config is what a [Publisher] works with. All of it but Observe is required.
+// Config is what a [Publisher] works with. All of it is required but what
+// [publish.Config] says is not.
 type Config struct {
-	// NodeName is the name of the virtual node, and so of the inventory.
-	NodeName string
-	// Interval is the time between publications (--publish-interval).
-	Interval time.Duration
+	// Config has the interval of --publish-interval.
+	publish.Config
 	// AdvertiseAddr is the host:port that others reach this node's sandboxd at
 	// (--sandboxd-advertise-addr). It is published as it stands.
 	AdvertiseAddr string
@@ -37,20 +28,15 @@ type Config struct {
 	Sandboxd Sandboxd
 	Claims   Claims
 	Client   Client
-	Node     nodeobject.NodeGetter
-	// Observe is told how each cycle ended: nil when the inventory was
-	// published.
-	Observe func(err error)
 }
 
 // validate reports everything that is wrong with the configuration.
 func (c Config) validate() error {
-	errs := []error{nodeobject.CheckConfig(c.NodeName, "publish interval", c.Interval)}
+	errs := []error{c.Validate("publish interval", map[string]bool{
+		"sandboxd": c.Sandboxd == nil, "claims": c.Claims == nil, "client": c.Client == nil,
+	})}
 	if err := validateAddr(c.AdvertiseAddr); err != nil {
 		errs = append(errs, fmt.Errorf("advertised sandboxd address %q: %w", c.AdvertiseAddr, err))
-	}
-	if c.Sandboxd == nil || c.Claims == nil || c.Client == nil || c.Node == nil {
-		errs = append(errs, errors.New("sandboxd, claims, client and node are all needed"))
 	}
 	return errors.Join(errs...)
 }

@@ -4,10 +4,11 @@
 package inventory
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
 // MaxBytes is the size of the largest NodeInventory this package applies, as
@@ -33,15 +34,11 @@ func newDocument(inventory *v1beta1.NodeInventoryApplyConfiguration, s Snapshot,
 		Pools:                           s.Pools,
 		Entries:                         []*v1beta1.NodeEntryApplyConfiguration{},
 	}
-	size, err := nodeobject.Size(d)
-	if err != nil {
-		return document{}, fmt.Errorf("encode the inventory: %w", err)
-	}
-	if size > limit {
-		return document{}, fmt.Errorf("without its entries the inventory has %d bytes and the limit is %d: give sandboxd fewer pools", size, limit)
-	}
-	n, err := nodeobject.Fit(size, s.Entries, limit)
-	if err != nil {
+	n, err := publish.Fit(d, s.Entries, limit)
+	switch {
+	case errors.Is(err, publish.ErrTooLarge):
+		return document{}, fmt.Errorf("%w: give sandboxd fewer pools", err)
+	case err != nil:
 		return document{}, fmt.Errorf("fit the entries: %w", err)
 	}
 	if n > 0 {

@@ -12,11 +12,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/applyconfiguration/sandbox/v1beta1"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-)
-
-const (
-	etcdLimit   = 3 << 19   // bytes in a request, by default
-	annotations = 256 << 10 // what an API server lets others add
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // manyRows are n claims of this node with keys as long as asked for, every
@@ -56,19 +52,13 @@ func TestSizeOfOneObject(t *testing.T) {
 			var claims fakeClaims
 			h.sandboxd.rows, claims = manyRows(tt.entries, tt.namespace, tt.name)
 			h.config.Claims = claims
-			if _, err := h.publisher(t).publish(t.Context()); err != nil {
+			if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 
 			got := h.stored(t)
-			encoded, err := json.Marshal(got)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d of %d entries, %d bytes with managedFields", len(got.Entries), tt.entries, len(encoded))
-			if len(encoded)+annotations > etcdLimit {
-				t.Errorf("%d bytes and the annotations of others do not fit into %d", len(encoded), etcdLimit)
-			}
+			t.Logf("%d of %d entries", len(got.Entries), tt.entries)
+			fakeapi.CheckSize(t, got)
 			if *got.TotalEntries != int64(tt.entries) {
 				t.Errorf("totalEntries %d, want %d", *got.TotalEntries, tt.entries)
 			}
@@ -93,7 +83,7 @@ func TestNewDocumentFillsTheLimitAndStaysWithin(t *testing.T) {
 	}
 	snapshot := Snapshot{Entries: entries(rows, addresses)}
 	size := func(n int) int {
-		b, err := json.Marshal(document{v1beta1.NodeInventory(nodeName), nil, snapshot.Entries[:n]})
+		b, err := json.Marshal(document{v1beta1.NodeInventory(fakeapi.NodeName), nil, snapshot.Entries[:n]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +91,7 @@ func TestNewDocumentFillsTheLimitAndStaysWithin(t *testing.T) {
 	}
 	for n := range 10 {
 		for _, limit := range []int{size(n), size(n+1) - 1} {
-			d, err := newDocument(v1beta1.NodeInventory(nodeName), snapshot, limit)
+			d, err := newDocument(v1beta1.NodeInventory(fakeapi.NodeName), snapshot, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,11 +109,11 @@ func TestPoolsAloneBeyondTheLimit(t *testing.T) {
 			Key: sandboxd.Key{Template: fmt.Sprintf("%0500d", i), Net: "none", Size: "small"},
 		})
 	}
-	_, err := h.publisher(t).publish(t.Context())
+	_, err := h.publisher(t).Publish(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "give sandboxd fewer pools") {
 		t.Errorf("error %v, want one that says what to do", err)
 	}
-	if len(h.applies()) > 0 {
+	if len(h.Applies()) > 0 {
 		t.Error("an object beyond the limit was applied")
 	}
 }

@@ -109,7 +109,7 @@ func TestAHeldClaimThatNoListHad(t *testing.T) {
 			h := newHarness()
 			h.sandboxd.rows = nil
 			h.claims["sb_a"] = tt.held
-			if _, err := h.publisher(t).publish(t.Context()); err != nil {
+			if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff([]Entry{tt.want}, Read(h.stored(t)).Entries); diff != "" {

@@ -6,31 +6,18 @@ package inventory
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/klog/v2"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-const (
-	// startSpread bounds the delay before the first cycle.
-	startSpread = 5 * time.Second
-	// jitter is the part of an interval by which it may be longer. It is never
-	// shorter, which is what makes one interval have at most one apply.
-	jitter = 0.1
-	// maxCycle bounds a cycle where the interval is longer.
-	maxCycle = 30 * time.Second
-)
+// Kind is the kind of the published object.
+const Kind = "NodeInventory"
 
 // Publisher publishes one node's inventory. The package documentation says what
 // it guarantees.
 type Publisher struct {
-	config Config
-
-	// The rest belongs to the one goroutine in Run.
-	collector Collector
-	state     state
+	*publish.Publisher[Snapshot]
+	advertiseAddr string
 }
 
 // NewPublisher returns a publisher, or an error that names everything wrong with
@@ -40,8 +27,14 @@ func NewPublisher(config Config) (*Publisher, error) {
 		return nil, fmt.Errorf("inventory: %w", err)
 	}
 	return &Publisher{
-		config:    config,
-		collector: Collector{Sandboxd: config.Sandboxd, Claims: config.Claims},
+		Publisher: &publish.Publisher[Snapshot]{
+			Config: config.Config,
+			Kind:   kind(),
+			Source: &source{Collector: Collector{Sandboxd: config.Sandboxd, Claims: config.Claims}, config: config},
+			// A cycle that takes longer would delay the next one.
+			Deadline: min(publish.MaxCycle, config.Interval),
+		},
+		advertiseAddr: config.AdvertiseAddr,
 	}, nil
 }
 
@@ -49,30 +42,23 @@ func NewPublisher(config Config) (*Publisher, error) {
 // and the next one starts afresh. Start it when the Node is registered, or the
 // first cycle publishes nothing. Run it once.
 func (p *Publisher) Run(ctx context.Context) error {
-	logger := klog.FromContext(ctx).WithName("inventory").WithValues("node", klog.KRef("", p.config.NodeName))
-	ctx = klog.NewContext(ctx, logger)
-	if onlyLocal(p.config.AdvertiseAddr) {
-		logger.Info("The published sandboxd address is of use on this host only; set --sandboxd-advertise-addr for claims from elsewhere", "address", p.config.AdvertiseAddr)
+	if onlyLocal(p.advertiseAddr) {
+		p.Logger(ctx).Info("The published sandboxd address is of use on this host only; set --sandboxd-advertise-addr for claims from elsewhere", "address", p.advertiseAddr)
 	}
-
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-time.After(rand.N(min(startSpread, p.config.Interval))):
-	}
-	wait.JitterUntilWithContext(ctx, p.cycle, p.config.Interval, jitter, false)
-	return nil
+	return p.Publisher.Run(ctx)
 }
 
-func (p *Publisher) cycle(ctx context.Context) {
-	deadline, cancel := context.WithTimeout(ctx, min(maxCycle, p.config.Interval))
-	defer cancel()
-	published, err := p.publish(deadline)
-	if ctx.Err() != nil {
-		return // stopping is not a failure
+// kind says what logs and hints call an inventory.
+func kind() publish.Kind {
+	return publish.Kind{
+		Name: Kind, Plural: "nodeinventories", Off: "--publish-inventory off",
+		Logger: "inventory", Items: "entries", MaxBytes: MaxBytes,
+		Messages: publish.Messages{
+			Published: "Inventory published",
+			Failed:    "Inventory not published; the last published copy stays and the next cycle tries again",
+			Recovered: "Inventory is published again",
+			Truncated: "Inventory does not hold all sandboxes; the others run, and are left out to keep the object within its size limit",
+			Complete:  "Inventory holds all sandboxes again",
+		},
 	}
-	if p.config.Observe != nil {
-		p.config.Observe(err)
-	}
-	p.state.report(klog.FromContext(ctx), time.Now(), published, err)
 }

@@ -14,7 +14,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 func TestCadence(t *testing.T) {
@@ -24,25 +26,15 @@ func TestCadence(t *testing.T) {
 				h := newHarness()
 				h.config.Interval = every
 				h.start(t)
-				pass(min(startSpread, every))
-				if len(h.applies()) != 1 {
-					t.Fatalf("%d applies soon after start, want one", len(h.applies()))
+				fakeapi.Pass(min(publish.StartSpread, every))
+				if len(h.Applies()) != 1 {
+					t.Fatalf("%d applies soon after start, want one", len(h.Applies()))
 				}
-				pass(100 * every)
-				applied := h.applies()
-				gaps := map[time.Duration]bool{}
-				for i, at := range applied[1:] {
-					gap := at.Sub(applied[i])
-					gaps[gap] = true
-					if gap < every || gap > every*11/10 {
-						t.Errorf("apply %d came %v after the one before, want %v and up to a tenth more", i+1, gap, every)
-					}
-				}
+				fakeapi.Pass(100 * every)
+				applied := h.Applies()
+				fakeapi.CheckCadence(t, applied, every, every*11/10)
 				if len(applied) < 91 {
 					t.Errorf("%d applies in 100 intervals", len(applied))
-				}
-				if len(gaps) < 2 {
-					t.Error("no jitter: every gap is the same")
 				}
 				last := applied[len(applied)-1].Truncate(time.Second)
 				if stamp := h.stored(t).PublishedAt; !stamp.Time.Equal(last) {
@@ -109,18 +101,18 @@ func TestAFailureKeepsTheLastGoodCopy(t *testing.T) {
 		},
 		{
 			name:   "the Node cannot be read",
-			break_: func(h *harness) { h.nodeErr = down },
-			mend:   func(h *harness) { h.nodeErr = nil },
+			break_: func(h *harness) { h.NodeErr = down },
+			mend:   func(h *harness) { h.NodeErr = nil },
 		},
 		{
 			name:   "there is no Node",
-			break_: func(h *harness) { h.nodeErr = errNoNode },
-			mend:   func(h *harness) { h.nodeErr = nil },
+			break_: func(h *harness) { h.NodeErr = fakeapi.NoNode() },
+			mend:   func(h *harness) { h.NodeErr = nil },
 		},
 		{
 			name:    "the apply fails",
-			break_:  func(h *harness) { h.applyErr = down },
-			mend:    func(h *harness) { h.applyErr = nil },
+			break_:  func(h *harness) { h.ApplyErr = down },
+			mend:    func(h *harness) { h.ApplyErr = nil },
 			applies: true,
 		},
 	}
@@ -133,12 +125,12 @@ func TestAFailureKeepsTheLastGoodCopy(t *testing.T) {
 				good := h.stored(t)
 
 				h.change(func() { tt.break_(h) })
-				before := len(h.applies())
+				before := len(h.Applies())
 				cycles(10)
 				if diff := cmp.Diff(good, h.stored(t)); diff != "" {
 					t.Errorf("the published object changed (-before +after):\n%s", diff)
 				}
-				if n := len(h.applies()) - before; (n > 0) != tt.applies || n > 12 {
+				if n := len(h.Applies()) - before; (n > 0) != tt.applies || n > 12 {
 					t.Errorf("%d applies in 10 failing cycles", n)
 				}
 
@@ -164,16 +156,16 @@ func TestStopping(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- h.publisher(t).Run(ctx) }()
 		cycles(2)
-		applied := len(h.applies())
+		applied := len(h.Applies())
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("Run returned %v, want nil", err)
 		}
 		cycles(2)
-		if len(h.applies()) != applied {
-			t.Errorf("%d applies after the end", len(h.applies())-applied)
+		if len(h.Applies()) != applied {
+			t.Errorf("%d applies after the end", len(h.Applies())-applied)
 		}
-		for _, action := range h.client.Actions() {
+		for _, action := range h.Client.Actions() {
 			if action.GetVerb() != "patch" {
 				t.Errorf("a %s of the inventory: an apply is all this package may do", action.GetVerb())
 			}
@@ -195,12 +187,12 @@ func TestObserve(t *testing.T) {
 		ended := make(chan error, 1)
 		p := h.publisher(t)
 		go func() { ended <- p.Run(ctx) }()
-		pass(startSpread)
+		fakeapi.Pass(publish.StartSpread)
 		h.change(func() { h.sandboxd.listErr = errors.New("sandboxd is away") })
 		cycles(1)
-		h.change(func() { h.sandboxd.listErr = nil; h.applyErr = errors.New("no API server") })
+		h.change(func() { h.sandboxd.listErr = nil; h.ApplyErr = errors.New("no API server") })
 		cycles(1)
-		h.change(func() { h.applyErr = nil })
+		h.change(func() { h.ApplyErr = nil })
 		cycles(1)
 		h.change(func() { h.sandboxd.hang = true })
 		cycles(1)

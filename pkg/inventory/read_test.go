@@ -14,6 +14,7 @@ import (
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 const testdata = "../apis/sandbox/v1beta1/testdata/"
@@ -22,7 +23,7 @@ const testdata = "../apis/sandbox/v1beta1/testdata/"
 func TestRead(t *testing.T) {
 	at := time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
 	want := Inventory{
-		Node: nodeName, Address: "10.0.0.5:7777", PublishedAt: at.Add(time.Minute),
+		Node: fakeapi.NodeName, Address: "10.0.0.5:7777", PublishedAt: at.Add(time.Minute),
 		Entries: []Entry{
 			{
 				Name: "default/demo", ID: "sb_b", Phase: api.SandboxRunning, ClaimRef: "default/demo", Addr: "10.0.0.5:7777",
@@ -94,11 +95,11 @@ func TestReadWhatIsPublished(t *testing.T) {
 				h := newHarness()
 				h.sandboxd.rows, h.sandboxd.info.Pools = []sandboxd.Sandbox{tt.row}, []sandboxd.Pool{tt.pool}
 				h.claims["sb_a"] = serves("sb_a", "10.0.0.5:7777")
-				if _, err := h.publisher(t).publish(t.Context()); err != nil {
+				if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				want := Inventory{
-					Node: nodeName, Address: "10.0.0.5:7777", PublishedAt: time.Now(),
+					Node: fakeapi.NodeName, Address: "10.0.0.5:7777", PublishedAt: time.Now(),
 					Entries: []Entry{tt.want},
 					Pools:   []Pool{{Key: tt.pool.Key, Warm: int64(tt.pool.Warm), Target: int64(tt.pool.Target)}},
 				}

@@ -9,11 +9,13 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
-	"github.com/cocoonstack/vk-sandbox/pkg/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
 
 // An API server that was restored from a backup has another object than the one
@@ -21,13 +23,13 @@ import (
 func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
 	tests := []struct {
 		name    string
-		restore func(*api.NodeInventory) *api.NodeInventory
+		restore func(*api.NodeInventory) runtime.Object
 		owner   types.UID // of the Node after the restore
 	}{
-		{"an older state", func(o *api.NodeInventory) *api.NodeInventory { return o }, firstUID},
-		{"no object", func(*api.NodeInventory) *api.NodeInventory { return nil }, firstUID},
-		{"an object with another UID", func(o *api.NodeInventory) *api.NodeInventory { o.UID = "another"; return o }, firstUID},
-		{"an object of an older Node, which is registered again", func(o *api.NodeInventory) *api.NodeInventory { return o }, secondUID},
+		{"an older state", func(o *api.NodeInventory) runtime.Object { return o }, fakeapi.FirstUID},
+		{"no object", func(*api.NodeInventory) runtime.Object { return nil }, fakeapi.FirstUID},
+		{"an object with another UID", func(o *api.NodeInventory) runtime.Object { o.UID = "another"; return o }, fakeapi.FirstUID},
+		{"an object of an older Node, which is registered again", func(o *api.NodeInventory) runtime.Object { return o }, fakeapi.SecondUID},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -36,27 +38,17 @@ func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
 				h.start(t)
 				cycles(1)
 				backup := h.stored(t)
-				backup.ResourceVersion = "1"
 				h.change(func() { h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_b", ClaimRef: "default/next"}} })
 				cycles(1)
 
-				h.change(func() { h.nodeUID = tt.owner })
-				if err := h.client.Tracker().Delete(api.SchemeGroupVersion.WithResource("nodeinventories"), "", nodeName); err != nil {
-					t.Fatal(err)
-				}
-				if object := tt.restore(backup); object != nil {
-					if err := h.client.Tracker().Add(object); err != nil {
-						t.Fatal(err)
-					}
-				}
+				h.change(func() { h.NodeUID = tt.owner })
+				h.Restore(t, tt.restore(backup))
 				cycles(1)
 				got := h.stored(t)
 				if diff := cmp.Diff([]string{"default/next"}, names(got)); diff != "" {
 					t.Errorf("entries (-want +got):\n%s", diff)
 				}
-				if len(got.OwnerReferences) != 1 || got.OwnerReferences[0].UID != tt.owner {
-					t.Errorf("owners %v, want the Node %s", got.OwnerReferences, tt.owner)
-				}
+				fakeapi.CheckOwner(t, got, tt.owner, "after the restore")
 			})
 		})
 	}
@@ -69,7 +61,7 @@ func TestAnObjectOfTheFirstBuildsIsUpgraded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.config.Client.Patch(t.Context(), nodeName, types.ApplyPatchType, old, nodeobject.PatchOptions()); err != nil {
+	if _, err := h.config.Client.Patch(t.Context(), fakeapi.NodeName, types.ApplyPatchType, old, publish.PatchOptions()); err != nil {
 		t.Fatal(err)
 	}
 	if before := h.stored(t); before.Pools[0].Key == nil || before.Entries[0].Address == "" {
@@ -79,7 +71,7 @@ func TestAnObjectOfTheFirstBuildsIsUpgraded(t *testing.T) {
 	h.sandboxd.rows = []sandboxd.Sandbox{{ID: "sb_b", ClaimRef: "default/demo", Key: key}}
 	h.sandboxd.info.Pools = []sandboxd.Pool{{Key: key, Warm: 4, Target: 4}}
 	h.claims["sb_b"] = serves("sb_b", "10.0.0.5:7777")
-	if _, err := h.publisher(t).publish(t.Context()); err != nil {
+	if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := h.stored(t)
@@ -93,7 +85,7 @@ func TestAnObjectOfTheFirstBuildsIsUpgraded(t *testing.T) {
 	if diff := cmp.Diff(wantEntries, got.Entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
-	if got.Node != nodeName {
+	if got.Node != fakeapi.NodeName {
 		t.Errorf("node %q", got.Node)
 	}
 }

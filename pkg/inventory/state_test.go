@@ -18,20 +18,9 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1beta1"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
+	"github.com/cocoonstack/vk-sandbox/test/fakeapi"
 )
-
-// messages are the logged lines, with the error's text.
-func messages(b ktesting.Buffer) []string {
-	var out []string
-	for _, e := range b.Data() {
-		line := e.Message
-		if e.Err != nil {
-			line += ": " + e.Err.Error()
-		}
-		out = append(out, line)
-	}
-	return out
-}
 
 func TestAStateIsLoggedWhenItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -45,19 +34,19 @@ func TestAStateIsLoggedWhenItBegins(t *testing.T) {
 		}
 		h.change(func() {
 			h.sandboxd.listErr = nil
-			h.applyErr = apierrors.NewInternalError(errors.New("etcd has no leader"))
+			h.ApplyErr = apierrors.NewInternalError(errors.New("etcd has no leader"))
 		})
 		cycles(10)
 		h.change(func() {
-			h.applyErr = apierrors.NewForbidden(api.Resource("nodeinventories"), nodeName, errors.New("no right"))
+			h.ApplyErr = apierrors.NewForbidden(api.Resource("nodeinventories"), fakeapi.NodeName, errors.New("no right"))
 		})
 		cycles(10)
-		h.change(func() { h.applyErr = nil })
+		h.change(func() { h.ApplyErr = nil })
 		cycles(10)
 		rows, _ := manyRows(5000, 63, 253)
 		h.change(func() {
 			h.sandboxd.rows = rows
-			h.discard = true // the merge of so large an object takes the fake long
+			h.Discard = true // the merge of so large an object takes the fake long
 		})
 		cycles(3)
 		h.change(func() { h.sandboxd.infoErr = errors.New("busy") })
@@ -79,31 +68,31 @@ func TestAStateIsLoggedWhenItBegins(t *testing.T) {
 			"Inventory is published again",
 			"Inventory holds all sandboxes again",
 		}
-		if diff := cmp.Diff(want, messages(logs)); diff != "" {
+		if diff := cmp.Diff(want, fakeapi.Messages(logs)); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}
 	})
 }
 
 func TestFailuresSayWhatToDo(t *testing.T) {
-	gone := apierrors.NewNotFound(api.Resource("nodeinventories"), nodeName)
+	gone := apierrors.NewNotFound(api.Resource("nodeinventories"), fakeapi.NodeName)
 	tests := []struct {
 		name   string
 		break_ func(*harness)
 		says   string
 	}{
-		{"no Node", func(h *harness) { h.nodeErr = errNoNode }, "not registered yet"},
-		{"no word of it", func(h *harness) { h.nodeErr = errors.New("no watch") }, "look up the Node: no watch"},
-		{"no CRD", func(h *harness) { h.applyErr = gone }, "install the NodeInventory CRD"},
+		{"no Node", func(h *harness) { h.NodeErr = fakeapi.NoNode() }, "not registered yet"},
+		{"no word of it", func(h *harness) { h.NodeErr = errors.New("no watch") }, "look up the Node: no watch"},
+		{"no CRD", func(h *harness) { h.ApplyErr = gone }, "install the NodeInventory CRD"},
 		{"another CRD", func(h *harness) {
-			h.applyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .totalWarm: field not declared in schema"))
+			h.ApplyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .totalWarm: field not declared in schema"))
 		}, "CRD is of another version"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHarness()
 			tt.break_(h)
-			_, err := h.publisher(t).publish(t.Context())
+			_, err := h.publisher(t).Publish(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %v does not say %q", err, tt.says)
 			}
@@ -115,7 +104,7 @@ func TestALocalAddressIsPointedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.config.AdvertiseAddr = "127.0.0.1:7777"
-		logs := messages(h.start(t))
+		logs := fakeapi.Messages(h.start(t))
 		if len(logs) != 1 || !strings.Contains(logs[0], "--sandboxd-advertise-addr") {
 			t.Errorf("logged %q, want one line that names the flag", logs)
 		}
@@ -127,12 +116,12 @@ func TestStoppingIsNotAFailure(t *testing.T) {
 		h := newHarness()
 		h.sandboxd.hang = true
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
-		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), startSpread+time.Second)
+		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), publish.StartSpread+time.Second)
 		defer cancel()
 		if err := h.publisher(t).Run(ctx); err != nil {
 			t.Errorf("Run returned %v, want nil", err)
 		}
-		if logs := messages(logger.GetSink().(ktesting.Underlier).GetBuffer()); len(logs) != 0 {
+		if logs := fakeapi.Messages(logger.GetSink().(ktesting.Underlier).GetBuffer()); len(logs) != 0 {
 			t.Errorf("logged %q when it was stopped amid a cycle", logs)
 		}
 	})

@@ -5,19 +5,20 @@ package metrics
 
 import "k8s.io/component-base/metrics"
 
-// sample gives one value to a scrape.
-type sample func(desc *metrics.Desc, value float64, labels ...string)
+// Sample gives one value to a scrape.
+type Sample func(desc *Desc, value float64, labels ...string)
+
+// Collect calls read at each scrape for the values of these gauges. It may be called
+// once for each.
+func (r *Registry) Collect(read func(Sample), descs ...*Desc) {
+	r.registry.CustomMustRegister(&collector{descs: descs, read: read})
+}
 
 // collector reads values when it is scraped.
 type collector struct {
 	metrics.BaseStableCollector
-	descs []*metrics.Desc
-	read  func(sample)
-}
-
-// collect registers a collector of these metrics.
-func (m *Metrics) collect(read func(sample), descs ...*metrics.Desc) {
-	m.registry.CustomMustRegister(&collector{descs: descs, read: read})
+	descs []*Desc
+	read  func(Sample)
 }
 
 // DescribeWithStability implements [metrics.StableCollector].

@@ -1,17 +1,18 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics is what the daemon counts and measures, for Prometheus.
+// Package metrics registers the daemon's metrics for Prometheus. It knows none of
+// them: each package defines what it measures, beside what it measures, with the
+// [Registry] that it is given.
 //
 // Names begin with vk_sandbox_, and stability levels, suffixes and units are
 // those of Kubernetes' own components. Every label has a fixed set of values
 // that this program chooses. No label and no value has a token, the name of a
-// Pod, or text from elsewhere (DESIGN rule 8), and the number of time series
-// does not grow with the number of claims.
+// Pod, or text from elsewhere, and the number of time series does not grow with the
+// number of claims.
 //
-// What happens is counted by decorators around the interfaces of pkg/provider:
-// [Metrics.Sandboxd], [Metrics.Owners], [Metrics.Pods]. What is the case is
-// read when it is asked for: [Metrics.WatchTable], [Metrics.WatchProvider],
-// [Metrics.WatchQueues]. [Metrics.Families] describes them all, and docs/metrics.md
-// is generated from it.
+// Events are counted by the package that they happen in, or by decorators around
+// it, and counters start at zero. States are read at each scrape, by the function
+// that is passed to [Registry.Collect]. [Registry.Families] describes all metrics,
+// and docs/metrics.md is generated from it.
 package metrics

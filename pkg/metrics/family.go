@@ -32,26 +32,3 @@ type Family struct {
 	Values map[string][]string
 	Help   string
 }
-
-// labels of the metrics.
-const (
-	labelState     = "state"
-	labelOperation = "operation"
-	labelResult    = "result"
-	labelVerdict   = "verdict"
-	labelCause     = "cause"
-	labelFinding   = "finding"
-	labelObject    = "object"
-	labelQueue     = "queue"
-)
-
-// callBuckets reach from an answer on loopback to the limit of a claim, in
-// seconds.
-func callBuckets() []float64 {
-	return []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 30, 60}
-}
-
-// writeBuckets reach from a write to a fast disk to one that hangs, in seconds.
-func writeBuckets() []float64 {
-	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
-}

@@ -17,6 +17,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 )
 
@@ -174,7 +175,7 @@ func TestRunbooks(t *testing.T) {
 func checkNames(t *testing.T, where, text string) {
 	t.Helper()
 	served := map[string]bool{}
-	for _, f := range metrics.New("").Families() {
+	for _, f := range daemonmetrics.New("").Families() {
 		served[f.Name] = true
 		if f.Type == metrics.Histogram {
 			served[f.Name+"_bucket"], served[f.Name+"_sum"], served[f.Name+"_count"] = true, true, true
@@ -193,7 +194,7 @@ func checkValues(t *testing.T, where, expr string) {
 	selector := regexp.MustCompile(`(vk_sandbox_[a-z_]+?)(?:_bucket|_sum|_count)?\{([^}]*)\}`)
 	matcher := regexp.MustCompile(`([a-z_]+)(=~?|!=|!~)"([^"]*)"`)
 	families := map[string]metrics.Family{}
-	for _, f := range metrics.New("").Families() {
+	for _, f := range daemonmetrics.New("").Families() {
 		families[f.Name] = f
 	}
 	for _, s := range selector.FindAllStringSubmatch(expr, -1) {

@@ -21,6 +21,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
+	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -91,19 +92,21 @@ func TestB14LargeObjects(t *testing.T) {
 	readNode := func() (*corev1.Node, error) { return node, nil }
 	large := newLargeNode(sandboxes)
 	published, err := claimstatus.NewPublisher(claimstatus.Config{
-		NodeName: name, Interval: time.Second, Table: claimsTable{large}, Provider: large,
+		Config: publish.Config{NodeName: name, Interval: time.Second, Node: readNode},
+		Table:  claimsTable{large}, Provider: large,
 		Sandboxd: func() claimstatus.Reachability {
 			return claimstatus.Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
 		},
-		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(), Node: readNode,
+		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	listed, err := inventory.NewPublisher(inventory.Config{
 		// The interval bounds a cycle too.
-		NodeName: name, Interval: 30 * time.Second, AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
-		Client: shared.objects.SandboxV1beta1().NodeInventories(), Node: readNode,
+		Config:        publish.Config{NodeName: name, Interval: 30 * time.Second, Node: readNode},
+		AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
+		Client: shared.objects.SandboxV1beta1().NodeInventories(),
 	})
 	if err != nil {
 		t.Fatal(err)

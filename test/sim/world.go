@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
@@ -72,7 +72,7 @@ type daemon struct {
 	kubelet  *kubelet
 	provider *provider.Provider
 	table    *claims.Table
-	metrics  *metrics.Metrics // nil unless measured
+	metrics  *daemonmetrics.Set // nil unless measured
 	dead     atomic.Bool
 	exited   atomic.Bool // it ended by itself
 	cancel   context.CancelFunc
@@ -138,9 +138,9 @@ func (w *World) Start() error {
 		PodsListed: d.kubelet.listed, MissingOwnersHold: missingOwnersHold, ReleaseByID: client.ReleaseByID,
 	}
 	if w.Measure {
-		d.metrics = metrics.New("sim")
-		d.metrics.WatchTable(table)
-		providerConfig.Sandboxd, providerConfig.Owners = d.metrics.Sandboxd(client), d.metrics.Owners(providerConfig.Owners)
+		d.metrics = daemonmetrics.New("sim")
+		d.metrics.Claims.Watch(table)
+		providerConfig.Sandboxd, providerConfig.Owners = d.metrics.Sandboxd.Measure(client), d.metrics.Owners.Count(providerConfig.Owners)
 	}
 	d.provider, err = provider.New(providerConfig)
 	if err != nil {
@@ -148,7 +148,7 @@ func (w *World) Start() error {
 		return err
 	}
 	if w.Measure {
-		d.metrics.WatchProvider(d.provider)
+		d.metrics.Provider.Watch(d.provider)
 	}
 	w.daemon = d
 	d.kubelet.observe, d.kubelet.cached = w.model.published, w.model.pods.cached

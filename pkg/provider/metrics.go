@@ -1,0 +1,136 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/virtual-kubelet/virtual-kubelet/node"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+)
+
+// What virtual-kubelet asks for a Pod, as it is counted.
+const (
+	verbCreate = "create"
+	verbUpdate = "update"
+	verbDelete = "delete"
+)
+
+func verbs() []string { return []string{verbCreate, verbUpdate, verbDelete} }
+
+// Metrics counts and measures what is asked for Pods, and shows what the loops know.
+type Metrics struct {
+	registry           *metrics.Registry
+	operations         *metrics.CounterVec
+	duration           *metrics.HistogramVec
+	held, reachable    *metrics.Desc
+	findings, lastScan *metrics.Desc
+}
+
+// NewMetrics defines the metrics in the registry.
+func NewMetrics(r *metrics.Registry) *Metrics {
+	const labelOperation, labelFinding = "operation", "finding"
+	values := map[string][]string{labelOperation: verbs(), metrics.LabelResult: sandboxd.Results()}
+	m := &Metrics{
+		registry: r,
+		operations: r.Counter(metrics.Family{
+			Name: "pod_operations_total", Labels: []string{labelOperation, metrics.LabelResult}, Values: values,
+			Help: "Attempts to serve, update or settle a Pod. One that fails is repeated.",
+		}),
+		duration: r.Histogram(metrics.Family{
+			Name: "pod_operation_duration_seconds", Labels: []string{labelOperation}, Values: values,
+			Help: "How long such an attempt took, with its requests to sandboxd and the write of the claims table.",
+		}, metrics.CallBuckets()),
+		held: r.Read(metrics.Family{
+			Name: "claims_held",
+			Help: "Claims that are kept because several Pods and owners went missing together and no deletion was seen.",
+		}),
+		reachable: r.Read(metrics.Family{
+			Name: "sandboxd_reachable",
+			Help: "1 if sandboxd answered the last health check and took the credential, else 0.",
+		}),
+		findings: r.Read(metrics.Family{
+			Name: "orphan_scan_findings", Labels: []string{labelFinding}, Values: map[string][]string{labelFinding: metrics.Texts(sandboxes.Findings())},
+			Help: "Sandboxes and claims that the last orphan scan reported. Absent without the scan.",
+		}),
+		lastScan: r.Read(metrics.Family{
+			Name: "orphan_scan_last_success_timestamp_seconds",
+			Help: "When the orphan scan last compared sandboxd's index with the claims table. Absent without the scan.",
+		}),
+	}
+	for _, verb := range verbs() {
+		m.duration.WithLabelValues(verb)
+		for _, result := range sandboxd.Results() {
+			m.operations.WithLabelValues(verb, result)
+		}
+	}
+	return m
+}
+
+// Watched is what is read of a [Provider] at each scrape.
+type Watched interface {
+	Reach() sandboxes.Reach
+	Audit() sandboxes.Audit
+	HeldClaims() int
+}
+
+// Watch reads at each scrape what the provider's loops know. It may be called once.
+func (m *Metrics) Watch(p Watched) {
+	m.registry.Collect(func(sample metrics.Sample) {
+		sample(m.held, float64(p.HeldClaims()))
+		if reach := p.Reach(); reach.Known {
+			sample(m.reachable, metrics.Bool(reach.Err == nil))
+		}
+		if audit := p.Audit(); !audit.At.IsZero() {
+			for _, f := range sandboxes.Findings() {
+				sample(m.findings, float64(audit.Counts[f]), string(f))
+			}
+			sample(m.lastScan, metrics.Seconds(audit.At))
+		}
+	}, m.held, m.reachable, m.findings, m.lastScan)
+}
+
+// Lifecycle is what virtual-kubelet asks of a [Provider].
+type Lifecycle interface {
+	node.PodLifecycleHandler
+	node.PodNotifier
+}
+
+// Measure returns next with what is asked for Pods counted and measured. Reads are
+// not: they are answered from memory.
+func (m *Metrics) Measure(next Lifecycle) Lifecycle { return &measured{Lifecycle: next, metrics: m} }
+
+type measured struct {
+	Lifecycle
+	metrics *Metrics
+}
+
+func (p *measured) observe(verb string, start time.Time, err error) error {
+	p.metrics.duration.WithLabelValues(verb).Observe(time.Since(start).Seconds())
+	p.metrics.operations.WithLabelValues(verb, sandboxd.Result(err)).Inc()
+	return err
+}
+
+// CreatePod implements virtual-kubelet's PodLifecycleHandler.
+func (p *measured) CreatePod(ctx context.Context, pod *corev1.Pod) error {
+	start := time.Now()
+	return p.observe(verbCreate, start, p.Lifecycle.CreatePod(ctx, pod))
+}
+
+// UpdatePod implements virtual-kubelet's PodLifecycleHandler.
+func (p *measured) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
+	start := time.Now()
+	return p.observe(verbUpdate, start, p.Lifecycle.UpdatePod(ctx, pod))
+}
+
+// DeletePod implements virtual-kubelet's PodLifecycleHandler.
+func (p *measured) DeletePod(ctx context.Context, pod *corev1.Pod) error {
+	start := time.Now()
+	return p.observe(verbDelete, start, p.Lifecycle.DeletePod(ctx, pod))
+}

@@ -1,0 +1,50 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Config is what every publisher needs. All of it but Observe is required.
+type Config struct {
+	// NodeName is the name of the virtual node, and so of the object.
+	NodeName string
+	// Interval is the least time between two publications.
+	Interval time.Duration
+	// Node returns the Node that owns the object.
+	Node NodeGetter
+	// Observe is called at the end of each cycle: with nil when the object is up to
+	// date, whether or not there was anything to write. A cycle that the end of the
+	// context cuts short is not observed.
+	Observe func(err error)
+}
+
+// Validate reports everything that is wrong with the configuration, and each part
+// of a source that is missing. The interval is called by the name given.
+func (c Config) Validate(intervalName string, missing map[string]bool) error {
+	var errs []error
+	if problems := validation.IsDNS1123Subdomain(c.NodeName); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("node name %q cannot name an object: %s", c.NodeName, strings.Join(problems, ", ")))
+	}
+	if c.Interval <= 0 {
+		errs = append(errs, fmt.Errorf("%s %v is not above zero: set one, such as 30s", intervalName, c.Interval))
+	}
+	if c.Node == nil {
+		errs = append(errs, errors.New("no node given"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		if missing[name] {
+			errs = append(errs, fmt.Errorf("no %s given", name))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,57 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package publish
+
+import (
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Kind describes a kind of object to people.
+type Kind struct {
+	// Name and Plural are its names in the API: NodeInventory, nodeinventories.
+	Name, Plural string
+	// Off is how its publication is turned off.
+	Off string
+	// Logger names the logger, and Items, in log lines, the number of items that
+	// the object shows.
+	Logger, Items string
+	// MaxBytes is the size limit that log lines name.
+	MaxBytes int
+	Messages Messages
+}
+
+// Messages are logged when a state begins.
+type Messages struct {
+	// Published: the first publication succeeded.
+	Published string
+	// Failed: publishing fails, or fails in another way than before.
+	Failed string
+	// Recovered: publishing works again.
+	Recovered string
+	// Repaired: someone else had changed or deleted the object.
+	Repaired string
+	// Truncated: items are left out to fit the size limit. Complete: none is any more.
+	Truncated, Complete string
+}
+
+// ApplyFailure is the failure of a step that applies an object of this kind, with
+// a hint where the API server's answer does not say what to do.
+func (k Kind) ApplyFailure(step string, err error) error {
+	hint := ""
+	switch {
+	case apierrors.IsNotFound(err):
+		hint = fmt.Sprintf("install the %s CRD, or turn %s", k.Name, k.Off)
+	case apierrors.IsForbidden(err):
+		hint = fmt.Sprintf("the service account needs create and patch on %s", k.Plural)
+	case strings.Contains(err.Error(), undeclared):
+		hint = fmt.Sprintf("the installed %s CRD is of another version; install the one of this release", k.Name)
+	}
+	return Failed(step, err, hint)
+}
+
+// undeclared is how an API server names a field that its CRD does not have.
+const undeclared = "field not declared in schema"

@@ -1,0 +1,105 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sandboxd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
+)
+
+// Operations as they are counted.
+const (
+	operationClaim   = "claim"
+	operationRelease = "release"
+	operationList    = "list"
+	operationGet     = "get"
+	operationInfo    = "info"
+)
+
+func operations() []string {
+	return []string{operationClaim, operationRelease, operationList, operationGet, operationInfo}
+}
+
+const (
+	resultNoCapacity   = "no_capacity"
+	resultInvalid      = "invalid"
+	resultUnauthorized = "unauthorized"
+	resultNotFound     = "not_found"
+	resultUnavailable  = "unavailable"
+	resultUnreachable  = "unreachable"
+	resultCanceled     = "canceled"
+)
+
+// Results are the values of a label that [Result] chooses from.
+func Results() []string {
+	return []string{
+		metrics.Success, resultNoCapacity, resultInvalid, resultUnauthorized, resultNotFound,
+		resultUnavailable, resultUnreachable, resultCanceled, metrics.Error,
+	}
+}
+
+// Result is how a call ended, as metrics name it: the class of a failed call, or
+// "error" for an error that has none.
+func Result(err error) string {
+	switch {
+	case err == nil:
+		return metrics.Success
+	case errors.Is(err, context.Canceled):
+		return resultCanceled
+	}
+	switch ClassOf(err) {
+	case NoCapacity:
+		return resultNoCapacity
+	case Invalid:
+		return resultInvalid
+	case Unauthorized:
+		return resultUnauthorized
+	case NotFound:
+		return resultNotFound
+	case Unavailable:
+		return resultUnavailable
+	case Unreachable:
+		return resultUnreachable
+	default:
+		return metrics.Error
+	}
+}
+
+// Metrics counts and measures requests to sandboxd.
+type Metrics struct {
+	requests *metrics.CounterVec
+	duration *metrics.HistogramVec
+}
+
+// NewMetrics defines the metrics in the registry.
+func NewMetrics(r *metrics.Registry) *Metrics {
+	const labelOperation = "operation"
+	values := map[string][]string{labelOperation: operations(), metrics.LabelResult: Results()}
+	m := &Metrics{
+		requests: r.Counter(metrics.Family{
+			Name: "sandboxd_requests_total", Labels: []string{labelOperation, metrics.LabelResult}, Values: values,
+			Help: "Requests to sandboxd by operation and result. A claim that succeeds made a microVM, a release that succeeds destroyed one.",
+		}),
+		duration: r.Histogram(metrics.Family{
+			Name: "sandboxd_request_duration_seconds", Labels: []string{labelOperation}, Values: values,
+			Help: "How long sandboxd took to answer, or the daemon to give up.",
+		}, metrics.CallBuckets()),
+	}
+	for _, operation := range operations() {
+		m.duration.WithLabelValues(operation)
+		for _, result := range Results() {
+			m.requests.WithLabelValues(operation, result)
+		}
+	}
+	return m
+}
+
+// observe counts one request.
+func (m *Metrics) observe(operation string, start time.Time, err error) {
+	m.duration.WithLabelValues(operation).Observe(time.Since(start).Seconds())
+	m.requests.WithLabelValues(operation, Result(err)).Inc()
+}
