@@ -174,12 +174,22 @@ func (w *world) forget(pod *corev1.Pod) {
 	if err := w.pods.Delete(pod); err != nil {
 		w.t.Fatal(err)
 	}
+	w.readsAs(pod, ownership.Gone)
+}
+
+// readsAs is what a read of the Pod answers from now on. A bare Pod's is up to the test.
+func (w *world) readsAs(pod *corev1.Pod, cause ownership.Cause) {
+	if metav1.GetControllerOf(pod) != nil {
+		w.owners.Set(cause, pod.UID)
+	}
 }
 
 // remove begins the deletion of a Pod, which ends at once without a finalizer.
 func (w *world) remove(name string) {
 	w.t.Helper()
-	w.p.PodChanged(w.edit(name, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }))
+	pod := w.edit(name, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) })
+	w.readsAs(pod, ownership.Deleting)
+	w.p.PodChanged(pod)
 	synctest.Wait()
 }
 

@@ -63,7 +63,7 @@ func TestMetrics(t *testing.T) {
 		w.API.DeleteOwner(nb, false)
 		w.Wait(10 * time.Minute)
 		want(
-			`claims{state="bound"} 1`, `claims{state="preserved"} 0`, `owner_verdicts_total{cause="gone",verdict="release"} 1`,
+			`claims{state="bound"} 1`, `claims{state="preserved"} 0`, `owner_verdicts_total{cause="gone",verdict="release"} 2`, // the owner's, and its Pod's
 			`sandboxd_requests_total{operation="release",result="success"} 1`,
 		)
 

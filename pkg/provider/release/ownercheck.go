@@ -114,7 +114,7 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 		}
 		return
 	}
-	d := o.verdictForClaim(ctx, c)
+	d := o.confirmPodGone(ctx, c, o.verdictForClaim(ctx, c))
 	now := time.Now()
 	if !d.Release {
 		o.held.kept(c, d, now)
@@ -138,6 +138,20 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 	o.held.forget(c.ID)
 	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
 	o.events.Released(c, d.Reason)
+}
+
+// confirmPodGone reads the Pod before a verdict over its owner releases. The Pod cache can
+// be behind an API server that was restored from a backup: the Pod is back, and an owner
+// that is younger than the backup is gone.
+func (o *OwnerCheck) confirmPodGone(ctx context.Context, c claims.Claim, d ownership.Decision) ownership.Decision {
+	if !d.Release || c.Owner == nil && c.Controller == nil {
+		return d
+	}
+	pod := o.ReadVerdict(ctx, c, nil)
+	if pod.Release {
+		return d
+	}
+	return ownership.Decision{Reason: d.Reason + ", and its pod is not", Err: pod.Err}
 }
 
 // verdictForClaim decides by what the row recorded of the Pod that is gone: the owner of

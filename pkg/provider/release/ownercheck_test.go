@@ -26,9 +26,17 @@ func TestWhatReleasesAClaimWithoutAPod(t *testing.T) {
 		released bool
 		reason   string // why it is kept
 	}{
-		"its owner lives":          {"A", func(*fixture, claims.Claim) {}, false, "the owner is alive"},
-		"its owner is gone":        {"A", become(ownership.Gone), true, ""},
-		"its owner is replaced":    {"A", become(ownership.Replaced), true, ""},
+		"its owner lives":       {"A", func(*fixture, claims.Claim) {}, false, "the owner is alive"},
+		"its owner is gone":     {"A", become(ownership.Gone), true, ""},
+		"its owner is replaced": {"A", become(ownership.Replaced), true, ""},
+		"its owner is gone, and its Pod is back": {"A", func(f *fixture, c claims.Claim) {
+			f.owners.Set(ownership.Gone, "A")
+			f.owners.Set(ownership.Alive, c.PodUID)
+		}, false, "the owner is gone, and its pod is not"},
+		"its owner is gone, and its Pod cannot be read": {"A", func(f *fixture, c claims.Claim) {
+			f.owners.Set(ownership.Gone, "A")
+			f.owners.Set(ownership.Unreadable, c.PodUID)
+		}, false, "the owner is gone, and its pod is not"},
 		"its owner cannot be read": {"A", become(ownership.Unreadable), false, "the owner is " + string(ownership.Unreadable)},
 		"a Pod holds it again":     {"A", func(f *fixture, c claims.Claim) { f.owners.Set(ownership.Gone, "A"); f.hasPod[c.ID] = true }, false, ""},
 		"a bare Pod is gone":       {"", func(*fixture, claims.Claim) {}, true, ""},
