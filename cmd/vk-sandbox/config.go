@@ -63,7 +63,7 @@ func sandboxdClient(o *options) (*sandboxd.Client, error) {
 }
 
 // kubeConfig returns how to reach the API server: the in-cluster configuration,
-// or where there is none the kubeconfig at $KUBECONFIG (configuration). The API
+// or where there is none the kubeconfig at $KUBECONFIG. The API
 // server's logs have the program under its name there.
 func kubeConfig(program string, getenv func(string) string) (*rest.Config, error) {
 	config, err := rest.InClusterConfig()

@@ -3,7 +3,7 @@
 
 // Command vk-sandbox is the node agent: one virtual node per host, whose Pods
 // are claims on the host's sandboxd. It is driven by flags and environment
-// variables alone (configuration); --help lists them.
+// variables alone; --help lists them.
 package main
 
 import (

@@ -168,8 +168,7 @@ func TestEmptyVariableIsUnset(t *testing.T) {
 	}
 }
 
-// A setting that is added must be tested: this is the configuration document's
-// table.
+// A setting that is added must be tested: these are all settings and their defaults.
 func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 	want := map[string]string{
 		"node-name": "VK_NODE_NAME", "node-ip": "VK_NODE_IP", "listen-addr": "VK_LISTEN_ADDR", "tls-cert": "VK_TLS_CERT",

@@ -42,7 +42,7 @@ type Config struct {
 	// DaemonSet is that of the daemons, in Namespace: all its Pods have to be
 	// Ready, and as many virtual nodes are wanted. Empty: at least one node is.
 	DaemonSet string
-	// Template is the template axis of the claims (pod contract). Net and Size
+	// Template is the template axis of the claims. Net and Size
 	// are theirs too; empty means sandboxd's default.
 	Template, Net, Size string
 	// Owner, where it is set, takes the Pods along when it goes. It lives in

@@ -101,7 +101,7 @@ func TestUnknownFieldsSurvive(t *testing.T) {
 	}
 }
 
-// TestFileShape pins the names and forms of the file to the contract's.
+// TestFileShape pins the names and forms of the file, which older and newer builds read.
 func TestFileShape(t *testing.T) {
 	fsys := faultfs.New()
 	table := open(t, fsys)

@@ -32,7 +32,7 @@ type Snapshot struct {
 }
 
 // Collector reads the node. sandboxd's index comes first, so that claims made by
-// others are listed; the claims table adds addresses (architecture), and the
+// others are listed; the claims table adds addresses, and the
 // claims that the index lacks while they are not confirmed gone. One goroutine
 // uses a collector.
 type Collector struct {

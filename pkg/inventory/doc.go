@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package inventory publishes what the node's sandboxd runs and could deliver,
-// as one NodeInventory object named after the node (architecture,
-// "NodeInventory publishing").
+// as one NodeInventory object named after the node.
 //
 // Three timers drive the [Publisher]: start, a delay of at most five seconds,
 // spread at random so that a fleet restarted together does not write together;

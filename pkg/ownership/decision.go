@@ -96,7 +96,7 @@ func confirmedAbsent(err error, name string) bool {
 
 // expired reports whether a live Sandbox says, about its present generation,
 // that its time is over: the operator has then torn the workload down, and no
-// replacement Pod comes (Pod contract). A suspended Sandbox says nothing of
+// replacement Pod comes. A suspended Sandbox says nothing of
 // the kind, and a condition about an older generation has no authority.
 func expired(obj *unstructured.Unstructured) bool {
 	if gvk := obj.GroupVersionKind(); gvk.Group != sandboxGroup || gvk.Kind != sandboxKind {

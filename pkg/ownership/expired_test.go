@@ -58,7 +58,7 @@ func suspended(u *unstructured.Unstructured) {
 }
 
 // A live Sandbox releases when, and only when, its Ready condition says about
-// its present generation that it has expired (Pod contract). The object is
+// its present generation that it has expired. The object is
 // generation 3.
 func TestExpiredSandbox(t *testing.T) {
 	now := about("Suspended", "True", "SandboxSuspended", 3)

@@ -289,7 +289,7 @@ type row struct {
 	want   verdict
 }
 
-// table is the delete-authorisation table (architecture) for one kind of
+// table is the delete-authorisation table for one kind of
 // object; live makes one.
 func table(what, group, resource string, live func(func(*unstructured.Unstructured)) *unstructured.Unstructured) []row {
 	named := func(name string) *metav1.StatusDetails { return details(name, group, resource) }

@@ -6,7 +6,6 @@
 // route the Pod here, and the status that is written back. Everything in it
 // is a pure function of its arguments.
 //
-// The rules come from the contract's Pod contract and Configuration documents.
-// The annotation keys are the sandbox-operator's selector keys, kept here
+// docs/pod-contract.md has the rules as users see them. The annotation keys are the sandbox-operator's selector keys, kept here
 // because the operator's module is not available.
 package podcontract

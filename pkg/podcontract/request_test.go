@@ -34,8 +34,7 @@ func podWith(changes map[string]*string) *corev1.Pod {
 
 func set(key, value string) map[string]*string { return map[string]*string{key: &value} }
 
-// The keys and values are the contract's, letter by letter: templates in
-// clusters carry them.
+// The keys and values are fixed letter by letter: templates in clusters carry them.
 func TestContractNames(t *testing.T) {
 	for _, c := range [][2]string{
 		{podcontract.AnnotationRuntime, "sandbox.cocoonstack.io/runtime"},

@@ -18,7 +18,7 @@ const imageIDPrefix = "sandboxd://"
 type Binding struct {
 	// ClaimID is sandboxd's id of the claim.
 	ClaimID string
-	// Address is what sandboxd says serves the sandbox, by contract a host:port.
+	// Address is what sandboxd says serves the sandbox, as a rule a host:port.
 	// Without an IP address in it the status has none; [AddressProblem] says why.
 	Address string
 	// ClaimedAt is when the claim was taken; it is the Pod's start time.

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// FieldManager owns the fields of a node's objects (architecture: "field owner
-// vk-sandbox").
+// FieldManager owns the fields of a node's objects.
 const FieldManager = "vk-sandbox"
 
 // PatchOptions are those of an apply. It takes the fields by force: the node is

@@ -26,7 +26,7 @@ type claimAnswer struct {
 }
 
 // Claim asks for one sandbox. A redirect is the same as no capacity: this
-// provider serves one node (pod contract). An error of class [Unreachable]
+// provider serves one node. An error of class [Unreachable]
 // leaves the outcome open: a sandbox may exist whose token nobody received.
 //
 // An answer that lacks an id or a token that can release the sandbox is an

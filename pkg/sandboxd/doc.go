@@ -16,6 +16,4 @@
 //     cold boot takes, so its deadline is longer than that of the others.
 //   - A release that answers 404 does not say that the sandbox is gone:
 //     sandboxd answers the same for a wrong token. Only its index tells.
-//
-// The API is described by the sandboxd API document of the contract.
 package sandboxd

@@ -48,7 +48,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A list that failed is not an empty list (architecture).
+// A list that failed is not an empty list.
 func TestListNeverEmptyByMistake(t *testing.T) {
 	for name, body := range map[string]string{
 		"null list":                      `{"sandboxes":null}`,

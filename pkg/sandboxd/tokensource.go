@@ -36,8 +36,7 @@ type fileToken struct {
 }
 
 // FileToken reads the node API token from a file, surrounding white space
-// trimmed (configuration). The file is read once here,
-// and once more whenever sandboxd refuses the token it held, so that a rotated
+// trimmed. The file is read once here, and once more whenever sandboxd refuses the token it held, so that a rotated
 // token is taken up without a restart. A missing or empty file is an error.
 func FileToken(path string) (TokenSource, error) {
 	f := &fileToken{path: path}

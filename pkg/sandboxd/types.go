@@ -30,7 +30,7 @@ type Claim struct {
 	// Deadline is the end of the lease, in UTC and in a form that can be encoded
 	// again; zero when sandboxd named none, or one that cannot be read.
 	Deadline time.Time
-	// OwnerAddr is what sandboxd says serves the sandbox, by contract a
+	// OwnerAddr is what sandboxd says serves the sandbox, as a rule a
 	// host:port. It is passed on as it came, valid UTF-8 of at most 300 bytes;
 	// empty when sandboxd named none, or one that is longer.
 	OwnerAddr string

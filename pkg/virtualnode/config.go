@@ -19,8 +19,8 @@ type Provider interface {
 	node.PodNotifier
 }
 
-// Config is what a [VirtualNode] is made from. Names, defaults and meaning of
-// the settings are those of the configuration document.
+// Config is what a [VirtualNode] is made from. docs/configuration.md describes the
+// settings that users see.
 type Config struct {
 	// NodeName is the Node's name and its hostname label. Required.
 	NodeName string

@@ -23,8 +23,7 @@ const (
 	labelRoleName = "agent"
 )
 
-// FixedLabels are the labels that the node always advertises (configuration),
-// whatever else it is given. There is deliberately no kubernetes.io/os: it
+// FixedLabels are the labels that the node always advertises, whatever else it is given. There is deliberately no kubernetes.io/os: it
 // would attract the DaemonSets that tolerate every taint and select by it.
 func FixedLabels(nodeName string) map[string]string {
 	return map[string]string{
@@ -41,8 +40,7 @@ func providerTaint() corev1.Taint {
 	return corev1.Taint{Key: podcontract.TaintKey, Value: podcontract.TaintValue, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// newNode is the Node as the configuration document describes it. port is the
-// kubelet API's.
+// newNode is the Node as it is registered. port is the kubelet API's.
 func newNode(c *Config, port int32, own []Condition, now time.Time) *corev1.Node {
 	labels := maps.Clone(c.Labels)
 	if labels == nil {

@@ -20,8 +20,7 @@ const eventComponent = "vk-sandbox"
 // NewRecorder returns a recorder that writes events to the API server, from
 // component vk-sandbox on host nodeName, and a function that stops it. Equal
 // events are aggregated by client-go, and lost while the API server is away.
-// With onlyWarnings, Normal events are dropped (configuration,
-// --disable-pod-events).
+// With onlyWarnings, Normal events are dropped.
 func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName string, onlyWarnings bool) (recorder record.EventRecorder, stop func()) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
@@ -47,7 +46,7 @@ func (r newPods) Event(object runtime.Object, kind, reason, message string) {
 	r.EventRecorder.Event(object, kind, reason, message)
 }
 
-// warningsOnly drops Normal events (configuration).
+// warningsOnly drops Normal events.
 type warningsOnly struct{ record.EventRecorder }
 
 func (r warningsOnly) Event(object runtime.Object, kind, reason, message string) {

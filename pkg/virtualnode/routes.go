@@ -11,7 +11,7 @@ import (
 )
 
 // newRoutes returns the kubelet API of this node. What would need a container
-// answers 501 (pod contract); the statistics are empty (architecture). /pods
+// answers 501; the statistics are empty. /pods
 // and /runningpods do not exist: no client certificate is asked for, and they
 // would show whole Pod specs to whoever connects. Health is answered elsewhere,
 // by pkg/diagnostics, which is there before the node is. The library's own handlers

@@ -25,7 +25,7 @@ import (
 // ended, and a terminal phase is never taken back. Of the metadata it touches
 // only the claim-id annotation: that one is set or changed, never removed,
 // because a Pod that the library reports a failed create for is the API server's
-// and does not carry ours (pod contract: the annotation travels with the status).
+// and does not carry ours.
 func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
 	before := corev1.Pod{Status: base.Status}
 	after := corev1.Pod{

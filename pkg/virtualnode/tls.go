@@ -19,7 +19,7 @@ import (
 // anew at every start and lives in memory only; ten years outlast any process.
 const selfSignedFor = 10 * 365 * 24 * time.Hour
 
-// Certificate returns the kubelet API's serving certificate (configuration).
+// Certificate returns the kubelet API's serving certificate.
 // When certFile and keyFile are both set and both are regular files, the pair
 // is loaded, and one that cannot be loaded is a [SettingError]. Otherwise a certificate
 // is made, signed by itself, for the node's name, its IP if it has one, and

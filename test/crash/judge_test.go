@@ -20,7 +20,7 @@ import (
 )
 
 // judge knows what users were shown, what the node did and what the file said,
-// and goes by the contract alone.
+// and goes by docs/pod-contract.md alone.
 type judge struct {
 	sandboxd *sandboxdsim.Server
 	table    string

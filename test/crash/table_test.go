@@ -17,7 +17,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-// row is a row of the claims file, read by the contract's format and not by
+// row is a row of the claims file, read by the documented format and not by
 // the daemon's own decoder.
 type row struct {
 	ID        string    `json:"id"`

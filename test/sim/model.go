@@ -61,7 +61,7 @@ func (m *model) violate(rule int, format string, args ...any) {
 	m.violations = append(m.violations, fmt.Sprintf("rule %d: ", rule)+fmt.Sprintf(format, args...))
 }
 
-// breaks is a violation of the contract that no rule of its own is about.
+// breaks is a violation of the documented behaviour that no rule of its own is about.
 func (m *model) breaks(format string, args ...any) {
 	m.violations = append(m.violations, "contract: "+fmt.Sprintf(format, args...))
 }

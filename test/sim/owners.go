@@ -87,7 +87,7 @@ func (a *API) CollectGarbage() {
 }
 
 // Releasable reports whether a Sandbox's or a bare Pod's state authorises a
-// release of what it owned, in the words of the contract alone. What does not
+// release of what it owned, by the documented verdicts alone. What does not
 // exist any more does.
 func (a *API) Releasable(authority types.UID) bool {
 	a.mu.Lock()

@@ -459,12 +459,12 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeEntry is one sandbox of the node. Labels for node, phase, claim and template are stamped by the aggregated API server from these fields (operator API).",
+				Description: "NodeEntry is one sandbox of the node. The aggregated API server sets the labels for node, phase, claim and template from these fields.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id of a sandbox without one. A reader tells the two apart by comparing name with id. Source: architecture (\"name = claim_ref, else sandboxd id\").",
+							Description: "name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id of a sandbox without one. A reader tells the two apart by comparing name with id.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -472,7 +472,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 					},
 					"id": {
 						SchemaProps: spec.SchemaProps{
-							Description: "id is sandboxd's claim id, the handle for a release on this node. Source: architecture (\"ID = sandboxd claim id\").",
+							Description: "id is sandboxd's claim id, the handle for a release on this node.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -480,7 +480,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 					},
 					"phase": {
 						SchemaProps: spec.SchemaProps{
-							Description: "phase is Running or Hibernated. Source: architecture.",
+							Description: "phase is Running or Hibernated.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -495,27 +495,27 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 					},
 					"addr": {
 						SchemaProps: spec.SchemaProps{
-							Description: "addr is the host:port that serves the sandbox, known for the node's own claims only. Source: architecture (\"address from this node's own claim\").",
+							Description: "addr is the host:port that serves the sandbox, known for the node's own claims only.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "template is the template of the pool the sandbox came from, as is. Source: operator API (the template label), sandboxd API (key).",
+							Description: "template is the template of the pool the sandbox came from, as is.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"claimedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "claimedAt is when the sandbox was claimed, as the node recorded it. Source: operator API (\"later reads carry the claim time the node recorded\"), sandboxd API (claimed_at).",
+							Description: "claimedAt is when the sandbox was claimed, as the node recorded it.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"deadline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deadline is the end of the lease as the node's index had it. It can move both ways. Source: operator API (the deadline annotation), sandboxd API (deadline).",
+							Description: "deadline is the end of the lease as the node's index had it. It can move both ways.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -568,7 +568,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeInventory is what one node's sandboxd runs and could deliver. It has the node's name and is written whole by that node's agent; a reader judges its age by publishedAt. Source: architecture, \"NodeInventory publishing\".",
+				Description: "NodeInventory is what one node's sandboxd runs and could deliver. It has the node's name and is written whole by that node's agent; a reader judges its age by publishedAt.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -601,14 +601,14 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 					},
 					"address": {
 						SchemaProps: spec.SchemaProps{
-							Description: "address is the host:port at which this node's sandboxd takes claims from elsewhere. Source: architecture (NodeInfoSource), configuration (--sandboxd-advertise-addr).",
+							Description: "address is the host:port at which this node's sandboxd takes claims from elsewhere.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"publishedAt": {
 						SchemaProps: spec.SchemaProps{
-							Description: "publishedAt is when the node wrote this object, by the node's own clock. Everything else in the object was read shortly before. Source: configuration (--publish-inventory, --publish-interval).",
+							Description: "publishedAt is when the node wrote this object, by the node's own clock. Everything else in the object was read shortly before.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -619,7 +619,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "pools are the node's warm pools, ordered by key. Source: architecture (NodeInfoSource), sandboxd API (GET /v1/info).",
+							Description: "pools are the node's warm pools, ordered by template, net and size.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -632,7 +632,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 					},
 					"totalWarm": {
 						SchemaProps: spec.SchemaProps{
-							Description: "totalWarm is the sum of warm over all pools. Not in the contract: an addition, for kubectl.",
+							Description: "totalWarm is the sum of warm over all pools.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -644,7 +644,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "entries are the sandboxes in sandboxd's index, whoever claimed them, and the claims of this node that the index does not list but that are not confirmed gone; ordered by name and then id. When they are fewer than totalEntries, the rest did not fit into the object, and a sandbox that is missing here is not gone. Source: architecture (LiveSource).",
+							Description: "entries are the sandboxes in sandboxd's index, whoever claimed them, and the claims of this node that the index does not list but that are not confirmed gone; ordered by name and then id. When they are fewer than totalEntries, the rest did not fit into the object, and a sandbox that is missing here is not gone.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -657,7 +657,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 					},
 					"totalEntries": {
 						SchemaProps: spec.SchemaProps{
-							Description: "totalEntries is how many sandboxes the node holds, published here or not. Not in the contract: an addition.",
+							Description: "totalEntries is how many sandboxes the node holds, published here or not.",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},

@@ -45,7 +45,7 @@ func TestTheTypesCarryEveryFieldOfASample(t *testing.T) {
 	}
 }
 
-// Fields of the contract that this project's node agent does not publish are
+// Fields of the operator's CRD that this project's node agent does not publish are
 // there for who does.
 func TestTheSchemaKeepsOptionalFields(t *testing.T) {
 	crd, sample := crdschema.Read(t, crdFile), crdschema.Sample(t, sampleFile)
@@ -66,7 +66,7 @@ func TestTheSchemaRefuses(t *testing.T) {
 		change func(object map[string]any)
 		path   string
 	}{
-		{"a phase the contract does not have", entry(func(e map[string]any) { e["phase"] = "Paused" }), "entries[0].phase"},
+		{"a phase that does not exist", entry(func(e map[string]any) { e["phase"] = "Paused" }), "entries[0].phase"},
 		{"an entry without id", entry(func(e map[string]any) { delete(e, "id") }), "entries[0].id"},
 		{"an entry with an empty id", entry(func(e map[string]any) { e["id"] = "" }), "entries[0].id"},
 		{"an entry with an empty name", entry(func(e map[string]any) { e["name"] = "" }), "entries[0].name"},

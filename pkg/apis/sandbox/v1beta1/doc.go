@@ -9,7 +9,7 @@
 // project. The names on the wire are the operator's:
 //
 //   - All fields are at the top level. With a status subresource one publication
-//     would take two requests, and the contract has one apply (architecture).
+//     would take two requests in place of one apply.
 //   - A pool is flat: template, net, size, warm, target. An operator that finds
 //     another shape sees no pool key and no warm capacity.
 //   - An entry's name is the whole claim_ref, <namespace>/<name>, else the id;

@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // NodeInventory is what one node's sandboxd runs and could deliver. It has the
 // node's name and is written whole by that node's agent; a reader judges its
-// age by publishedAt. Source: architecture, "NodeInventory publishing".
+// age by publishedAt.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -31,25 +31,21 @@ type NodeInventory struct {
 	Node string `json:"node,omitempty"`
 
 	// address is the host:port at which this node's sandboxd takes claims from
-	// elsewhere. Source: architecture (NodeInfoSource), configuration
-	// (--sandboxd-advertise-addr).
+	// elsewhere.
 	// +optional
 	Address string `json:"address,omitempty"`
 
 	// publishedAt is when the node wrote this object, by the node's own clock.
-	// Everything else in the object was read shortly before. Source:
-	// configuration (--publish-inventory, --publish-interval).
+	// Everything else in the object was read shortly before.
 	// +optional
 	PublishedAt *metav1.Time `json:"publishedAt,omitempty"`
 
-	// pools are the node's warm pools, ordered by key. Source: architecture
-	// (NodeInfoSource), sandboxd API (GET /v1/info).
+	// pools are the node's warm pools, ordered by template, net and size.
 	// +optional
 	// +listType=atomic
 	Pools []NodePool `json:"pools,omitempty"`
 
-	// totalWarm is the sum of warm over all pools. Not in the contract: an
-	// addition, for kubectl.
+	// totalWarm is the sum of warm over all pools.
 	// +optional
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
 
@@ -57,13 +53,13 @@ type NodeInventory struct {
 	// the claims of this node that the index does not list but that are not
 	// confirmed gone; ordered by name and then id. When they are fewer than
 	// totalEntries, the rest did not fit into the object, and a sandbox that is
-	// missing here is not gone. Source: architecture (LiveSource).
+	// missing here is not gone.
 	// +optional
 	// +listType=atomic
 	Entries []NodeEntry `json:"entries,omitempty"`
 
 	// totalEntries is how many sandboxes the node holds, published here or
-	// not. Not in the contract: an addition.
+	// not.
 	// +optional
 	TotalEntries *int64 `json:"totalEntries,omitempty"`
 

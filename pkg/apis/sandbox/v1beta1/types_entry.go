@@ -5,8 +5,7 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SandboxPhase says whether a sandbox runs. Source: architecture ("phase =
-// Running | Hibernated").
+// SandboxPhase says whether a sandbox runs.
 //
 // +kubebuilder:validation:Enum=Running;Hibernated
 type SandboxPhase string
@@ -15,28 +14,24 @@ const (
 	// SandboxRunning is a sandbox in the node's memory.
 	SandboxRunning SandboxPhase = "Running"
 	// SandboxHibernated is a sandbox whose memory is on disk, or that has been
-	// archived off the node. Source: sandboxd API (GET /v1/sandboxes), which
-	// has both states where the architecture has one word.
+	// archived off the node.
 	SandboxHibernated SandboxPhase = "Hibernated"
 )
 
-// NodeEntry is one sandbox of the node. Labels for node, phase, claim and
-// template are stamped by the aggregated API server from these fields
-// (operator API).
+// NodeEntry is one sandbox of the node. The aggregated API server sets the labels
+// for node, phase, claim and template from these fields.
 type NodeEntry struct {
 	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>,
 	// or the id of a sandbox without one. A reader tells the two apart by
-	// comparing name with id. Source: architecture ("name = claim_ref, else
-	// sandboxd id").
+	// comparing name with id.
 	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 
 	// id is sandboxd's claim id, the handle for a release on this node.
-	// Source: architecture ("ID = sandboxd claim id").
 	// +kubebuilder:validation:MinLength=1
 	ID string `json:"id"`
 
-	// phase is Running or Hibernated. Source: architecture.
+	// phase is Running or Hibernated.
 	Phase SandboxPhase `json:"phase"`
 
 	// claimRef is the claim_ref the sandbox was claimed with; empty for a
@@ -45,24 +40,20 @@ type NodeEntry struct {
 	ClaimRef string `json:"claimRef,omitempty"`
 
 	// addr is the host:port that serves the sandbox, known for the node's own
-	// claims only. Source: architecture ("address from this node's own claim").
+	// claims only.
 	// +optional
 	Addr string `json:"addr,omitempty"`
 
 	// template is the template of the pool the sandbox came from, as is.
-	// Source: operator API (the template label), sandboxd API (key).
 	// +optional
 	Template string `json:"template,omitempty"`
 
 	// claimedAt is when the sandbox was claimed, as the node recorded it.
-	// Source: operator API ("later reads carry the claim time the node
-	// recorded"), sandboxd API (claimed_at).
 	// +optional
 	ClaimedAt *metav1.Time `json:"claimedAt,omitempty"`
 
 	// deadline is the end of the lease as the node's index had it. It can
-	// move both ways. Source: operator API (the deadline annotation),
-	// sandboxd API (deadline).
+	// move both ways.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 

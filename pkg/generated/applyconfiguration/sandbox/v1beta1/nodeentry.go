@@ -13,36 +13,29 @@ import (
 // NodeEntryApplyConfiguration represents a declarative configuration of the NodeEntry type for use
 // with apply.
 //
-// NodeEntry is one sandbox of the node. Labels for node, phase, claim and
-// template are stamped by the aggregated API server from these fields
-// (operator API).
+// NodeEntry is one sandbox of the node. The aggregated API server sets the labels
+// for node, phase, claim and template from these fields.
 type NodeEntryApplyConfiguration struct {
 	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>,
 	// or the id of a sandbox without one. A reader tells the two apart by
-	// comparing name with id. Source: architecture ("name = claim_ref, else
-	// sandboxd id").
+	// comparing name with id.
 	Name *string `json:"name,omitempty"`
 	// id is sandboxd's claim id, the handle for a release on this node.
-	// Source: architecture ("ID = sandboxd claim id").
 	ID *string `json:"id,omitempty"`
-	// phase is Running or Hibernated. Source: architecture.
+	// phase is Running or Hibernated.
 	Phase *sandboxv1beta1.SandboxPhase `json:"phase,omitempty"`
 	// claimRef is the claim_ref the sandbox was claimed with; empty for a
 	// sandbox without one.
 	ClaimRef *string `json:"claimRef,omitempty"`
 	// addr is the host:port that serves the sandbox, known for the node's own
-	// claims only. Source: architecture ("address from this node's own claim").
+	// claims only.
 	Addr *string `json:"addr,omitempty"`
 	// template is the template of the pool the sandbox came from, as is.
-	// Source: operator API (the template label), sandboxd API (key).
 	Template *string `json:"template,omitempty"`
 	// claimedAt is when the sandbox was claimed, as the node recorded it.
-	// Source: operator API ("later reads carry the claim time the node
-	// recorded"), sandboxd API (claimed_at).
 	ClaimedAt *v1.Time `json:"claimedAt,omitempty"`
 	// deadline is the end of the lease as the node's index had it. It can
-	// move both ways. Source: operator API (the deadline annotation),
-	// sandboxd API (deadline).
+	// move both ways.
 	Deadline *v1.Time `json:"deadline,omitempty"`
 	// metadata is what the claim was labelled with. This project's node agent
 	// does not publish it.

@@ -19,7 +19,7 @@ import (
 //
 // NodeInventory is what one node's sandboxd runs and could deliver. It has the
 // node's name and is written whole by that node's agent; a reader judges its
-// age by publishedAt. Source: architecture, "NodeInventory publishing".
+// age by publishedAt.
 type NodeInventoryApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata. The name is the node's name, and the Node is
@@ -29,27 +29,23 @@ type NodeInventoryApplyConfiguration struct {
 	// of the first builds.
 	Node *string `json:"node,omitempty"`
 	// address is the host:port at which this node's sandboxd takes claims from
-	// elsewhere. Source: architecture (NodeInfoSource), configuration
-	// (--sandboxd-advertise-addr).
+	// elsewhere.
 	Address *string `json:"address,omitempty"`
 	// publishedAt is when the node wrote this object, by the node's own clock.
-	// Everything else in the object was read shortly before. Source:
-	// configuration (--publish-inventory, --publish-interval).
+	// Everything else in the object was read shortly before.
 	PublishedAt *metav1.Time `json:"publishedAt,omitempty"`
-	// pools are the node's warm pools, ordered by key. Source: architecture
-	// (NodeInfoSource), sandboxd API (GET /v1/info).
+	// pools are the node's warm pools, ordered by template, net and size.
 	Pools []NodePoolApplyConfiguration `json:"pools,omitempty"`
-	// totalWarm is the sum of warm over all pools. Not in the contract: an
-	// addition, for kubectl.
+	// totalWarm is the sum of warm over all pools.
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
 	// entries are the sandboxes in sandboxd's index, whoever claimed them, and
 	// the claims of this node that the index does not list but that are not
 	// confirmed gone; ordered by name and then id. When they are fewer than
 	// totalEntries, the rest did not fit into the object, and a sandbox that is
-	// missing here is not gone. Source: architecture (LiveSource).
+	// missing here is not gone.
 	Entries []NodeEntryApplyConfiguration `json:"entries,omitempty"`
 	// totalEntries is how many sandboxes the node holds, published here or
-	// not. Not in the contract: an addition.
+	// not.
 	TotalEntries *int64 `json:"totalEntries,omitempty"`
 	// templates are the images the node has. This project's node agent does not
 	// publish any.
