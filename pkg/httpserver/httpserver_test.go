@@ -27,7 +27,7 @@ func run(ctx context.Context, t *testing.T, handle http.HandlerFunc) (*http.Clie
 	}
 	client := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, &http.Server{Handler: handle}, listener) }()
+	go func() { ended <- Run(ctx, &http.Server{Handler: handle, ReadHeaderTimeout: time.Second}, listener) }()
 	return client, ended
 }
 
@@ -92,7 +92,7 @@ func sleep(ctx context.Context, d time.Duration) {
 // A listener that fails ends the server with its error.
 func TestAListenerThatFails(t *testing.T) {
 	broken := errors.New("broken")
-	if err := Run(t.Context(), &http.Server{Handler: http.NotFoundHandler()}, failing{broken}); !errors.Is(err, broken) {
+	if err := Run(t.Context(), &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Second}, failing{broken}); !errors.Is(err, broken) {
 		t.Errorf("ended with %v, want %v", err, broken)
 	}
 }
@@ -110,7 +110,7 @@ func TestDefaults(t *testing.T) {
 	if server.ReadHeaderTimeout != time.Second || server.IdleTimeout != time.Second || server.MaxHeaderBytes != 1 || server.ErrorLog == nil {
 		t.Errorf("changed to %+v", server)
 	}
-	server = &http.Server{}
+	server = new(http.Server)
 	setDefaults(server, klog.Background())
 	if server.ReadHeaderTimeout != readHeaderTimeout || server.IdleTimeout != idleTimeout || server.MaxHeaderBytes != maxHeaderBytes {
 		t.Errorf("without bounds: %+v", server)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -27,7 +28,8 @@ func (s *Server) ServeControl(ctx context.Context, l net.Listener) error {
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	logger := s.env.cfg.Logger
 	return httpserver.Run(klog.NewContext(ctx, logger), &http.Server{
-		Handler:     h,
-		BaseContext: func(net.Listener) context.Context { return klog.NewContext(context.Background(), logger) },
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return klog.NewContext(context.Background(), logger) },
 	}, l)
 }
