@@ -28,6 +28,7 @@ func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node p
 		p, err := claimstatus.NewPublisher(claimstatus.Config{
 			Config: publish.Config{
 				NodeName: o.nodeName, Interval: o.claimStatusInterval, Node: ownNode, Observe: m.Observe(claimstatus.Kind),
+				Off: "turn it off with --claim-status-interval=0",
 			},
 			Table:    table,
 			Provider: lifecycle,
@@ -46,6 +47,7 @@ func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node p
 		p, err := inventory.NewPublisher(inventory.Config{
 			Config: publish.Config{
 				NodeName: o.nodeName, Interval: o.publishInterval, Node: ownNode, Observe: m.Observe(inventory.Kind),
+				Off: "turn it off with --publish-inventory=false",
 			},
 			AdvertiseAddr: o.sandboxdAdvertiseAddr,
 			Sandboxd:      node,

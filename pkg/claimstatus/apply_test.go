@@ -45,7 +45,7 @@ func TestWireShape(t *testing.T) {
 		h.table.writes.Last, h.table.verified = stamp.Add(-time.Second), stamp.Add(-30*time.Second)
 		h.reach = Reachability{
 			Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable",
-			Message: "sandboxd info: sandboxd unreachable; check that sandboxd runs and --sandboxd-url",
+			Message: "sandboxd info: sandboxd unreachable; check that sandboxd runs and that its URL is right",
 		}
 		if _, err := h.publisher(t).Publish(t.Context()); err != nil {
 			t.Fatal(err)

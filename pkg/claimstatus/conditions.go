@@ -55,11 +55,11 @@ func tableDurable(err error) metav1.Condition {
 func writeFailure(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		return "the file system of --state-path is full"
+		return "the file system of the claims file is full"
 	case errors.Is(err, syscall.EROFS):
-		return "the file system of --state-path is read-only"
+		return "the file system of the claims file is read-only"
 	case errors.Is(err, fs.ErrPermission):
-		return "the directory of --state-path may not be written"
+		return "the directory of the claims file may not be written"
 	default:
 		return "writing it fails; the daemon's log says how"
 	}

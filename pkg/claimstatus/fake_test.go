@@ -107,7 +107,7 @@ func newHarness() *harness {
 		reach: Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers", Message: "sandboxd answers"},
 	}
 	h.config = Config{
-		Config: publish.Config{NodeName: fakeapi.NodeName, Interval: interval, Node: h.Node},
+		Config: publish.Config{NodeName: fakeapi.NodeName, Interval: interval, Node: h.Node, Off: "stop it"},
 		Table:  h.table, Provider: h.table,
 		Client: h.Client.SandboxV1alpha1().NodeClaimStatuses(),
 		Sandboxd: func() Reachability {

@@ -47,7 +47,7 @@ func NewPublisher(config Config) (*Publisher, error) {
 		seen:      make(chan sight),
 	}
 	return &Publisher{
-		Publisher: &publish.Publisher[content]{Config: config.Config, Kind: kind(), Source: s, Deadline: publish.MaxCycle},
+		Publisher: &publish.Publisher[content]{Config: config.Config, Kind: kind(config.Off), Source: s, Deadline: publish.MaxCycle},
 		source:    s,
 	}, nil
 }
@@ -61,9 +61,9 @@ func (p *Publisher) Run(ctx context.Context) error {
 }
 
 // kind says what logs and hints call a claim status.
-func kind() publish.Kind {
+func kind(off string) publish.Kind {
 	return publish.Kind{
-		Name: Kind, Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: "it off with --claim-status-interval=0",
+		Name: Kind, Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: off,
 		Logger: "claimstatus", Items: "claims", MaxBytes: MaxBytes,
 		Messages: publish.Messages{
 			Published: "Claim status published",

@@ -107,7 +107,7 @@ func TestFailures(t *testing.T) {
 		says   string
 	}{
 		{"the API server is away", func(h *harness) { h.ApplyErr = down }, "connection refused"},
-		{"there is no CRD", func(h *harness) { h.ApplyErr = noCRD }, "install the NodeClaimStatus CRD, or turn it off with --claim-status-interval=0"},
+		{"there is no CRD", func(h *harness) { h.ApplyErr = noCRD }, "install the NodeClaimStatus CRD, or stop it"},
 		{"the CRD is older", func(h *harness) {
 			h.ApplyErr = apierrors.NewInternalError(errors.New("failed to create typed patch object: .status.truncatedCount: field not declared in schema"))
 		}, ".status.truncatedCount: field not declared in schema (the installed NodeClaimStatus CRD is of another version"},

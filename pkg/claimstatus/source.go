@@ -97,13 +97,13 @@ func (s *source) apply(ctx context.Context, node *corev1.Node, d document) error
 	if !ownedBy(s.record.stored, node.UID) {
 		stored, err := publish.Apply(ctx, s.config.Client, s.config.NodeName, d.NodeClaimStatusApplyConfiguration)
 		if err != nil {
-			return kind().ApplyFailure("apply the claim status object", err)
+			return kind(s.config.Off).ApplyFailure("apply the claim status object", err)
 		}
 		s.record.stored = stored
 	}
 	stored, err := publish.Apply(ctx, s.config.Client, s.config.NodeName, d, "status")
 	if err != nil {
-		return kind().ApplyFailure("apply the claim status", err)
+		return kind(s.config.Off).ApplyFailure("apply the claim status", err)
 	}
 	s.record.stored = stored
 	return nil

@@ -29,7 +29,7 @@ func NewPublisher(config Config) (*Publisher, error) {
 	return &Publisher{
 		Publisher: &publish.Publisher[Snapshot]{
 			Config: config.Config,
-			Kind:   kind(),
+			Kind:   kind(config.Off),
 			Source: &source{Collector: Collector{Sandboxd: config.Sandboxd, Claims: config.Claims}, config: config},
 			// A cycle that takes longer would delay the next one.
 			Deadline: min(publish.MaxCycle, config.Interval),
@@ -43,15 +43,15 @@ func NewPublisher(config Config) (*Publisher, error) {
 // first cycle publishes nothing. Run it once.
 func (p *Publisher) Run(ctx context.Context) error {
 	if onlyLocal(p.advertiseAddr) {
-		p.Logger(ctx).Info("The published sandboxd address is of use on this host only; set --sandboxd-advertise-addr for claims from elsewhere", "address", p.advertiseAddr)
+		p.Logger(ctx).Info("The published sandboxd address is of use on this host only; advertise one that other hosts reach for claims from elsewhere", "address", p.advertiseAddr)
 	}
 	return p.Publisher.Run(ctx)
 }
 
 // kind says what logs and hints call an inventory.
-func kind() publish.Kind {
+func kind(off string) publish.Kind {
 	return publish.Kind{
-		Name: Kind, Plural: "nodeinventories", Off: "--publish-inventory off",
+		Name: Kind, Plural: "nodeinventories", Off: off,
 		Logger: "inventory", Items: "entries", MaxBytes: MaxBytes,
 		Messages: publish.Messages{
 			Published: "Inventory published",

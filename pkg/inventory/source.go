@@ -32,7 +32,7 @@ func (s *source) Apply(ctx context.Context, snapshot Snapshot, node *corev1.Node
 		return publish.Publication{}, publish.Failed("build the inventory", err, "")
 	}
 	if _, err := publish.Apply(ctx, s.config.Client, s.config.NodeName, d); err != nil {
-		return publish.Publication{}, kind().ApplyFailure("apply the inventory", err)
+		return publish.Publication{}, kind(s.config.Off).ApplyFailure("apply the inventory", err)
 	}
 	return publish.Publication{Items: len(d.Entries), Total: len(snapshot.Entries)}, nil
 }

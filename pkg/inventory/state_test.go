@@ -105,8 +105,8 @@ func TestALocalAddressIsPointedOut(t *testing.T) {
 		h := newHarness()
 		h.config.AdvertiseAddr = "127.0.0.1:7777"
 		logs := fakeapi.Messages(h.start(t))
-		if len(logs) != 1 || !strings.Contains(logs[0], "--sandboxd-advertise-addr") {
-			t.Errorf("logged %q, want one line that names the flag", logs)
+		if len(logs) != 1 || !strings.Contains(logs[0], "on this host only") {
+			t.Errorf("logged %q, want one line about it", logs)
 		}
 	})
 }

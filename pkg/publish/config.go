@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Config is what every publisher needs. All of it but Observe is required.
+// Config is what every publisher needs. All of it but Observe and Off is required.
 type Config struct {
 	// NodeName is the name of the virtual node, and so of the object.
 	NodeName string
@@ -26,6 +26,9 @@ type Config struct {
 	// date, whether or not there was anything to write. A cycle that the end of the
 	// context cuts short is not observed.
 	Observe func(err error)
+	// Off tells a user how to turn the publication off, as the end of a sentence: "set
+	// the interval to 0".
+	Off string
 }
 
 // Validate reports everything that is wrong with the configuration, and each part

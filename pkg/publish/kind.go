@@ -14,7 +14,7 @@ import (
 type Kind struct {
 	// Name and Plural are its names in the API: NodeInventory, nodeinventories.
 	Name, Plural string
-	// Off is how its publication is turned off.
+	// Off is [Config.Off].
 	Off string
 	// Logger names the logger, and Items, in log lines, the number of items that
 	// the object shows.
@@ -44,7 +44,10 @@ func (k Kind) ApplyFailure(step string, err error) error {
 	hint := ""
 	switch {
 	case apierrors.IsNotFound(err):
-		hint = fmt.Sprintf("install the %s CRD, or turn %s", k.Name, k.Off)
+		hint = fmt.Sprintf("install the %s CRD", k.Name)
+		if k.Off != "" {
+			hint += ", or " + k.Off
+		}
 	case apierrors.IsForbidden(err):
 		hint = fmt.Sprintf("the service account needs create and patch on %s", k.Plural)
 	case strings.Contains(err.Error(), undeclared):

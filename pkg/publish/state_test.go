@@ -17,7 +17,7 @@ import (
 
 func testKind() Kind {
 	return Kind{
-		Name: "Thing", Plural: "things", Off: "things off", Logger: "things", Items: "items", MaxBytes: 9,
+		Name: "Thing", Plural: "things", Off: "turn things off", Logger: "things", Items: "items", MaxBytes: 9,
 		Messages: Messages{
 			Published: "published", Failed: "failed", Recovered: "recovered", Repaired: "repaired",
 			Truncated: "truncated", Complete: "complete",
