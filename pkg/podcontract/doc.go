@@ -6,6 +6,7 @@
 // route the Pod here, and the status that is written back. Everything in it
 // is a pure function of its arguments.
 //
-// docs/pod-contract.md has the rules as users see them. The annotation keys are the sandbox-operator's selector keys, kept here
-// because the operator's module is not available.
+// docs/pod-contract.md has the rules as users see them. The annotation keys are the
+// sandbox-operator's selector keys, kept here because the operator's module is not
+// available.
 package podcontract
