@@ -33,7 +33,7 @@ func TestImage(t *testing.T) {
 		"no claims table":          {[]string{"--state-path="}, 2, "--state-path"},
 		"token file that is not":   {[]string{"--sandboxd-token-file=/none"}, 1, "/none"},
 		"unknown flag":             {[]string{"--nod-name=a"}, 2, "--nod-name"},
-		"argument that is no flag": {[]string{"run"}, 2, "unexpected argument"},
+		"argument that is no flag": {[]string{"serve"}, 2, "unexpected argument"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			output, code := e.run(t, "vk-sandbox-first", test.args...)
