@@ -94,15 +94,16 @@ func (m *model) published(pod *corev1.Pod) {
 			m.violate(1, "%s was published Failed while its sandbox %s is alive", key, id)
 		}
 	case corev1.PodRunning:
-		m.publishedRunning(pod, key, id)
+		m.publishedRunning(pod, key, id, stored == nil || stored.UID != pod.UID)
 	}
 }
 
-// publishedRunning is published with mu held.
-func (m *model) publishedRunning(pod *corev1.Pod, key, id string) {
-	// A Pod that is settled between the making of its status and this
-	// look at the file has neither row nor sandbox any more.
-	if !m.durable(key, id, pod.UID) && m.w.lives(id) {
+// publishedRunning is published with mu held. gone is true when the API server has the
+// Pod no more.
+func (m *model) publishedRunning(pod *corev1.Pod, key, id string, gone bool) {
+	// A Pod that is settled between the making of its status and this look at the
+	// file has neither row nor sandbox any more, or its row waits for the release.
+	if !m.durable(key, id, pod.UID) && m.w.lives(id) && !(gone && m.recorded(id)) {
 		m.violate(3, "%s was published Running on %s, which the file does not have for pod %s", key, id, pod.UID)
 	}
 	if ip := pod.Status.PodIP; ip != "" && !isAddress(ip) {
@@ -166,6 +167,11 @@ func (m *model) durable(key, id string, holder types.UID) bool {
 		PodUID types.UID
 	}
 	return found && json.NewDecoder(bytes.NewReader(rest)).Decode(&row) == nil && row.ID == id && row.PodUID == holder
+}
+
+// recorded reports whether a crash of the machine would leave the credential.
+func (m *model) recorded(id string) bool {
+	return bytes.Contains(m.w.FS.Durable(tablePath), fmt.Appendf(nil, "%q", id))
 }
 
 // crashed excuses the sandboxes whose credential had arrived and which nobody
