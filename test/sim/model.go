@@ -103,7 +103,7 @@ func (m *model) published(pod *corev1.Pod) {
 func (m *model) publishedRunning(pod *corev1.Pod, key, id string, gone bool) {
 	// A Pod that is settled between the making of its status and this look at the
 	// file has neither row nor sandbox any more, or its row waits for the release.
-	if !m.durable(key, id, pod.UID) && m.w.lives(id) && !(gone && m.recorded(id)) {
+	if !m.durable(key, id, pod.UID) && m.w.lives(id) && (!gone || !m.recorded(id)) {
 		m.violate(3, "%s was published Running on %s, which the file does not have for pod %s", key, id, pod.UID)
 	}
 	if ip := pod.Status.PodIP; ip != "" && !isAddress(ip) {
