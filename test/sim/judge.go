@@ -154,6 +154,13 @@ func (m *model) unexpired(key string) bool {
 	return ok && c.State == claims.Bound && !c.Deadline.IsZero() && !c.Expired(time.Now())
 }
 
+// leaseRuns reports whether the node has the sandbox, and its lease has not ended. One
+// whose lease has ended is destroyed when the node gets to it.
+func (w *World) leaseRuns(id string) bool {
+	vm, lives := w.alive()[id]
+	return lives && (vm.Deadline.IsZero() || time.Now().Before(vm.Deadline))
+}
+
 // lives reports whether the node has the sandbox.
 func (w *World) lives(id string) bool {
 	_, ok := w.alive()[id]

@@ -77,7 +77,7 @@ func (m *model) published(pod *corev1.Pod) {
 		m.breaks("%s was published %s in another cluster", key, pod.Status.Phase)
 		return
 	}
-	lives := pod.Status.Phase == corev1.PodFailed && m.w.lives(id)
+	lives := pod.Status.Phase == corev1.PodFailed && m.w.leaseRuns(id)
 	stored := m.w.API.Pod(key)
 	m.mu.Lock()
 	defer m.mu.Unlock()
