@@ -30,10 +30,9 @@ A flag wins over its environment variable. VK_LOG_LEVEL, which has no flag, is t
 log level: debug, info, warn or error (default info). Kubernetes is reached with the
 in-cluster configuration, or without one with the kubeconfig at $KUBECONFIG.`
 
-// gcPercent is how much the heap may grow over what is alive before it is collected.
-// The daemon holds thousands of Pods and does little else, so it trades some
-// processor time, of which it uses next to none, for the memory of its host. GOGC
-// in the environment wins.
+// gcPercent is how much the heap may grow over the live objects before it is collected.
+// The daemon holds thousands of Pods and uses little processor time, so it spends some
+// of that to save memory on its host. GOGC in the environment wins.
 const gcPercent = 50
 
 // version is set by the linker: -X main.version=v1.2.3.
