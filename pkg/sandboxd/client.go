@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// ClaimTimeout bounds a claim. A cold boot takes well under a second; the
-	// rest is room for a node under load, because a claim that is given up on
-	// may still have made a VM.
+	// ClaimTimeout bounds a claim and every other call that boots, stops or copies a
+	// VM. A cold boot takes well under a second; the rest is room for a node under
+	// load, because a claim that is given up on may still have made a VM.
 	ClaimTimeout = 60 * time.Second
 	// CallTimeout bounds every other call.
 	CallTimeout = 15 * time.Second
@@ -46,7 +46,7 @@ type Config struct {
 	// Token supplies the node API token; nil sends none.
 	Token TokenSource
 	// Transport carries the requests; nil means a transport of the client's
-	// own that does not use a proxy, because sandboxd is on loopback.
+	// own that does not use a proxy, which would see the tokens.
 	Transport http.RoundTripper
 }
 
@@ -192,9 +192,9 @@ func (cl *Client) request(ctx context.Context, c call, token Token) (*http.Reque
 	return req, nil
 }
 
-// transportCause strips the *url.Error, which would repeat method and URL. Of
-// the rest it keeps what this side says: net/http quotes an answer that is not
-// HTTP, and so whatever the other side put in it.
+// transportCause strips the *url.Error, which would repeat method and URL. It keeps
+// only errors that this side words: net/http quotes an answer that is not HTTP, and
+// so whatever the other side put in it.
 func transportCause(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {

@@ -38,7 +38,7 @@ type readFunc func([]byte) (int, error)
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // Each call has its own deadline, before the answer and inside it; a claim's
-// leaves room for a cold boot.
+// leaves room for a cold boot, as does that of each call that stops or copies a VM.
 func TestDeadlines(t *testing.T) {
 	for name, c := range map[string]struct {
 		transport roundTrip
@@ -55,7 +55,8 @@ func TestDeadlines(t *testing.T) {
 			t.Run(o.op+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					want := sandboxd.CallTimeout
-					if o.op == "claim" {
+					switch o.op {
+					case "claim", "hibernate", "wake", "fork", "checkpoint":
 						want = sandboxd.ClaimTimeout
 					}
 					start := time.Now()

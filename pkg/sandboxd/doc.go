@@ -1,9 +1,13 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sandboxd is the client of sandboxd, the node-local daemon that holds
-// warm microVMs. It carries the wire types and the HTTP calls this project
-// makes, and nothing that knows about Kubernetes.
+// Package sandboxd is the client of one sandboxd, the daemon that holds a node's warm
+// microVMs. It has the wire types and the HTTP calls, on loopback or from afar, and
+// nothing that knows about Kubernetes, command line flags or where the daemon runs.
+//
+// Files: claim and release; the index (list, find by claim_ref, get); lifecycle
+// (hibernate, wake, renew); branch (fork, checkpoint); pools; the client, its errors,
+// tokens and metrics.
 //
 // What a caller can rely on:
 //

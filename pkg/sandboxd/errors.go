@@ -56,6 +56,8 @@ type Error struct {
 	// cause is kept for errors.Is, never printed: transport errors name
 	// ephemeral ports and would make every event unique.
 	cause error
+	// redirect is what a node that redirects a claim answered; [RedirectOf] gives it.
+	redirect *Redirect
 }
 
 // Error implements error.
@@ -71,13 +73,13 @@ func (e *Error) Error() string {
 }
 
 // hint says what to do next. A release presents the sandbox's own token, and
-// only a claim carries annotations.
+// only a claim names a pool.
 func (e *Error) hint() string {
 	switch {
 	case e.Class == NoCapacity:
 		return "retried until the pool has capacity"
 	case e.Class == Invalid && e.Op == opClaim:
-		return "check the template, net and size annotations against the node's pools"
+		return "check its template, net and size against the node's pools"
 	case e.Class == Unauthorized && e.Op != opRelease:
 		return "check the node API token"
 	case e.Class == Unreachable:

@@ -85,14 +85,14 @@ func TestErrorTextSaysWhatToDo(t *testing.T) {
 	}{
 		{sandboxd.Error{Op: "claim", Class: sandboxd.NoCapacity, Status: 429}, "sandboxd claim: no warm capacity (HTTP 429); retried until the pool has capacity"},
 		{sandboxd.Error{Op: "claim", Class: sandboxd.NoCapacity, Status: 200}, "sandboxd claim: no warm capacity; retried until the pool has capacity"},
-		{sandboxd.Error{Op: "claim", Class: sandboxd.Invalid, Status: 400}, "sandboxd claim: request refused (HTTP 400); check the template, net and size annotations against the node's pools"},
+		{sandboxd.Error{Op: "claim", Class: sandboxd.Invalid, Status: 400}, "sandboxd claim: request refused (HTTP 400); check its template, net and size against the node's pools"},
 		{sandboxd.Error{Op: "claim", Class: sandboxd.Unauthorized, Status: 401}, "sandboxd claim: credential refused (HTTP 401); check the node API token"},
 		{sandboxd.Error{Op: "claim", Class: sandboxd.Unreachable}, "sandboxd claim: sandboxd unreachable; check that sandboxd runs and that its URL is right"},
 		{sandboxd.Error{Op: "claim", Class: sandboxd.Unavailable, Status: 500}, "sandboxd claim: sandboxd failed (HTTP 500); see sandboxd's own log"},
 		{sandboxd.Error{Op: "list", Class: sandboxd.Unauthorized, Status: 403}, "sandboxd list: credential refused (HTTP 403); check the node API token"},
 		{sandboxd.Error{Op: "list", Class: sandboxd.Unavailable, Status: 200}, "sandboxd list: sandboxd failed; see sandboxd's own log"},
 		{sandboxd.Error{Op: "get", Class: sandboxd.NotFound, Status: 404}, "sandboxd get: not found (HTTP 404)"},
-		// A release presents the sandbox's own token and has no annotations.
+		// A release presents the sandbox's own token and names no pool.
 		{sandboxd.Error{Op: "release", Class: sandboxd.Unauthorized, Status: 401}, "sandboxd release: credential refused (HTTP 401); see sandboxd's own log"},
 		{sandboxd.Error{Op: "release", Class: sandboxd.Invalid, Status: 409}, "sandboxd release: request refused (HTTP 409); see sandboxd's own log"},
 		{sandboxd.Error{Op: "release by id", Class: sandboxd.Unauthorized, Status: 401}, "sandboxd release by id: credential refused (HTTP 401); check the node API token"},

@@ -32,6 +32,28 @@ var operations = []struct {
 	{"release by id", func(ctx context.Context, cl *sandboxd.Client) error { return cl.ReleaseByID(ctx, "sb_1") }},
 	{"list", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.List(ctx); return err }},
 	{"get", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Get(ctx, "sb_1"); return err }},
+	{"find", func(ctx context.Context, cl *sandboxd.Client) error {
+		_, err := cl.FindByRef(ctx, "team-red/notebook-a")
+		return err
+	}},
+	{"hibernate", func(ctx context.Context, cl *sandboxd.Client) error { return cl.Hibernate(ctx, "sb_1") }},
+	{"wake", func(ctx context.Context, cl *sandboxd.Client) error { return cl.Wake(ctx, "sb_1") }},
+	{"renew", func(ctx context.Context, cl *sandboxd.Client) error {
+		_, err := cl.Renew(ctx, "sb_1", 60)
+		return err
+	}},
+	{"fork", func(ctx context.Context, cl *sandboxd.Client) error {
+		_, err := cl.Fork(ctx, "sb_1", sandboxd.ForkRequest{Count: 1})
+		return err
+	}},
+	{"checkpoint", func(ctx context.Context, cl *sandboxd.Client) error {
+		_, err := cl.Checkpoint(ctx, "sb_1", "before")
+		return err
+	}},
+	{"set pools", func(ctx context.Context, cl *sandboxd.Client) error {
+		_, err := cl.SetPools(ctx, nil)
+		return err
+	}},
 	{"info", func(ctx context.Context, cl *sandboxd.Client) error { _, err := cl.Info(ctx); return err }},
 }
 

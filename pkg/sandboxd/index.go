@@ -8,17 +8,50 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"time"
 )
+
+// Key is a pool's identity.
+type Key struct {
+	Template string `json:"template"`
+	Net      string `json:"net"`
+	Size     string `json:"size"`
+}
+
+// Sandbox is one row of the node's index. It never has a token.
+type Sandbox struct {
+	ID  string `json:"id"`
+	Key Key    `json:"key"`
+	// Deadline is the end of the lease; zero when it is not known.
+	Deadline   time.Time `json:"deadline"`
+	Hibernated bool      `json:"hibernated"`
+	// Archived sandboxes have left the node's memory and disk; their deadline
+	// is the store's retention window.
+	Archived  bool      `json:"archived"`
+	ClaimRef  string    `json:"claim_ref"`
+	ClaimedAt time.Time `json:"claimed_at"`
+	// Malformed means that a field beside the id has another type or form than
+	// the API's. Such fields have their zero value; the sandbox exists.
+	Malformed bool `json:"-"`
+}
 
 // List returns every sandbox the node holds. An answer without a list, or
 // with a row that has no readable id, is an error and never a shorter list: a
 // caller takes an id that is not listed for absent. A row that has its id and
 // another field that cannot be read is listed as [Sandbox.Malformed].
 func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
+	rows, err := cl.rows(ctx, call{op: "list", method: http.MethodGet, path: "/v1/sandboxes"})
+	if err == nil {
+		cl.malformed.listed(ctx, rows)
+	}
+	return rows, err
+}
+
+func (cl *Client) rows(ctx context.Context, c call) ([]Sandbox, error) {
 	var a struct {
 		Sandboxes *[]indexRow `json:"sandboxes"`
 	}
-	c := call{op: "list", method: http.MethodGet, path: "/v1/sandboxes"}
 	if err := cl.do(ctx, c, &a); err != nil {
 		return nil, err
 	}
@@ -32,8 +65,23 @@ func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
 		}
 		rows = append(rows, r.Sandbox)
 	}
-	cl.malformed.listed(ctx, rows)
 	return rows, nil
+}
+
+// FindByRef returns the sandboxes that the node records under exactly this
+// claim_ref; several can have the same. A row whose claim_ref cannot be read is not
+// among them: nobody can tell whose it is. Without a ref nothing is sent, because
+// sandboxd would answer with every sandbox.
+func (cl *Client) FindByRef(ctx context.Context, ref string) ([]Sandbox, error) {
+	c := call{op: "find", method: http.MethodGet, path: "/v1/sandboxes", query: url.Values{"claim_ref": {ref}}}
+	if ref == "" {
+		return nil, &Error{Op: c.op, Class: Invalid, cause: errRef}
+	}
+	rows, err := cl.rows(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(rows, func(s Sandbox) bool { return s.ClaimRef != ref }), nil
 }
 
 // Get returns one row of the index, which can be [Sandbox.Malformed]. An
@@ -71,11 +119,7 @@ func sandboxPath(op, id string) (string, error) {
 	return "/v1/sandboxes/" + url.PathEscape(id), nil
 }
 
-var errID = errors.New("not a sandbox id")
-
-// Info returns the node's pools and counts.
-func (cl *Client) Info(ctx context.Context) (Info, error) {
-	var i Info
-	err := cl.do(ctx, call{op: "info", method: http.MethodGet, path: "/v1/info"}, &i)
-	return i, err
-}
+var (
+	errID  = errors.New("not a sandbox id")
+	errRef = errors.New("no claim_ref")
+)
