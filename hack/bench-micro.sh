@@ -18,7 +18,7 @@ out="${BENCH_OUT:-bin/bench-micro.txt}"
 mkdir -p "$(dirname "${out}")"
 # One package at a time, so that they do not measure each other.
 go test -p 1 -run='^$' -bench="${BENCH_RUN:-.}" -count="${BENCH_COUNT:-6}" -timeout=60m \
-  ./pkg/claims ./pkg/claimstatus ./pkg/inventory ./pkg/podcontract | tee "${out}"
+  ./pkg/claims ./pkg/claimstatus ./pkg/inventory ./pkg/podstatus | tee "${out}"
 if [[ -n "${BENCH_BASE:-}" ]]; then
   go tool -modfile=hack/tools/go.mod benchstat "${BENCH_BASE}" "${out}"
 fi

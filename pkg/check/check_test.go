@@ -21,6 +21,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/check"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // inVirtualTime also gives the fake nodes the time to end what they have begun.
@@ -81,7 +82,7 @@ func TestFailures(t *testing.T) {
 			func(c *cluster) {
 				c.running = func(pod *corev1.Pod) {
 					delete(pod.Annotations, podcontract.AnnotationClaimID)
-					pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Reason: podcontract.ReasonAwaitingClaim, Message: "unknown template"}
+					pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Reason: podstatus.ReasonAwaitingClaim, Message: "unknown template"}
 				}
 			},
 			[]string{"host-1-sandboxd: no running sandbox of template rt:24.04 after 2m0s", "host-2-sandboxd", "Pending: AwaitingSandbox: unknown template", "(hint for axes)"}, 0,

@@ -16,14 +16,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// constants are those that keys.go exports, by name.
+// constants are the keys, the reasons and the default that the contract has, by name.
 func constants(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
+	found := map[string]string{}
+	for _, file := range []string{"keys.go", "lease.go", "../podstatus/reasons.go"} {
+		addConstants(t, file, found)
+	}
+	return found
+}
+
+func addConstants(t *testing.T, path string, found map[string]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
@@ -38,7 +46,6 @@ func constants(t *testing.T) map[string]string {
 		}
 		return true
 	})
-	return found
 }
 
 // TestPage holds docs/pod-contract.md against the constants: whatever they name is

@@ -47,7 +47,6 @@ func TestContractNames(t *testing.T) {
 		{podcontract.LabelRuntime, "sandbox.cocoonstack.io/runtime"},
 		{podcontract.TaintKey, "virtual-kubelet.io/provider"},
 		{podcontract.TaintValue, "sandboxd"},
-		{podcontract.ReasonLeaseExpired, "SandboxLeaseExpired"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("got %q, want %q", c[0], c[1])
@@ -136,7 +135,7 @@ func TestInvalidPods(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := podcontract.ClaimRequest(podWith(map[string]*string{c.key: c.value}))
-			var invalid *podcontract.InvalidPodError
+			var invalid *podcontract.InvalidAnnotationError
 			if !errors.As(err, &invalid) || invalid.Annotation != c.key || !strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant one about %s that ends with %s", err, c.key, c.want)
 			}
@@ -147,9 +146,15 @@ func TestInvalidPods(t *testing.T) {
 	}
 }
 
+func TestKey(t *testing.T) {
+	if got := podcontract.Key(podWith(nil)); got != "team-red/notebook-a" {
+		t.Errorf("key %q", got)
+	}
+}
+
 func TestPodWithoutAnnotations(t *testing.T) {
 	_, err := podcontract.ClaimRequest(&corev1.Pod{})
-	var invalid *podcontract.InvalidPodError
+	var invalid *podcontract.InvalidAnnotationError
 	if !errors.As(err, &invalid) || invalid.Annotation != podcontract.AnnotationTemplate {
 		t.Errorf("error %v, want one about the template", err)
 	}
@@ -173,7 +178,7 @@ func TestCheckRuntime(t *testing.T) {
 func TestRuntimeComesFirst(t *testing.T) {
 	pod := podWith(map[string]*string{podcontract.AnnotationRuntime: new("cocoon"), podcontract.AnnotationTemplate: nil, podcontract.AnnotationTTLSeconds: new("x")})
 	_, err := podcontract.ClaimRequest(pod)
-	var invalid *podcontract.InvalidPodError
+	var invalid *podcontract.InvalidAnnotationError
 	if !errors.As(err, &invalid) || invalid.Annotation != podcontract.AnnotationRuntime {
 		t.Errorf("error %v, want one about the runtime", err)
 	}
@@ -193,7 +198,7 @@ func FuzzClaimRequest(f *testing.F) {
 		})
 		got, err := podcontract.ClaimRequest(pod)
 		if err != nil {
-			var invalid *podcontract.InvalidPodError
+			var invalid *podcontract.InvalidAnnotationError
 			if !errors.As(err, &invalid) || len(err.Error()) > 1024 || got != (sandboxd.ClaimRequest{}) {
 				t.Errorf("error %T of %d bytes, request %+v", err, len(err.Error()), got)
 			}

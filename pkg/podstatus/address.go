@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package podcontract
+package podstatus
 
 import (
 	"net"
@@ -19,7 +19,7 @@ const (
 	problemAmbiguous   = "sandboxd named an IPv6 address without brackets that may end in a port; the Pod has no IP address"
 )
 
-// AddressProblem says why [RunningStatus] shows no IP address for the address
+// AddressProblem says why [Running] shows no IP address for the address
 // that sandboxd gave for a sandbox, in text that is constant for one kind of
 // cause; empty when there is an IP address. The claim stands in either case.
 func AddressProblem(address string) string {

@@ -1,13 +1,13 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package podcontract_test
+package podstatus_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // BenchmarkRunningStatus builds the statuses of so many Pods.
@@ -18,7 +18,7 @@ func BenchmarkRunningStatus(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for range pods {
-					podcontract.RunningStatus(pod, bound)
+					podstatus.Running(pod, bound)
 				}
 			}
 		})

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package podcontract
+package podstatus
 
 import (
 	"strings"
@@ -25,15 +25,15 @@ type Binding struct {
 	ClaimedAt time.Time
 }
 
-// PendingStatus is the status of a Pod that is tracked without a claim.
-func PendingStatus() corev1.PodStatus {
+// Pending is the status of a Pod that is tracked without a claim.
+func Pending() corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// RunningStatus is the status of a Pod that holds a claim. It is a function
+// Running is the status of a Pod that holds a claim. It is a function
 // of the Pod's spec and the binding only, times truncated to the second as the
 // API stores them, so that two calls for one claim are equal and publish once.
-func RunningStatus(pod *corev1.Pod, b Binding) corev1.PodStatus {
+func Running(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	start := metav1.NewTime(b.ClaimedAt.UTC().Truncate(time.Second))
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}
 	if ip := hostIP(b.Address); ip != "" {
@@ -59,12 +59,12 @@ func RunningStatus(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	return status
 }
 
-// FailedStatus is the terminal status of a Pod whose sandbox is gone. Phase
+// Failed is the terminal status of a Pod whose sandbox is gone. Phase
 // and container states change together, because nothing can be published
 // after the phase is terminal. The times are those of the moment given.
-func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Time) corev1.PodStatus {
+func Failed(pod *corev1.Pod, b Binding, reason, message string, at time.Time) corev1.PodStatus {
 	end := metav1.NewTime(at.UTC().Truncate(time.Second))
-	status := RunningStatus(pod, b)
+	status := Running(pod, b)
 	status.Phase, status.Reason, status.Message = corev1.PodFailed, reason, message
 	for i := range status.Conditions {
 		c := &status.Conditions[i]
@@ -84,10 +84,10 @@ func FailedStatus(pod *corev1.Pod, b Binding, reason, message string, at time.Ti
 	return status
 }
 
-// PublishedClaim returns the claim id that the Pod's own status names, or the
+// ClaimID returns the claim id that the Pod's own status names, or the
 // empty string when this provider never published a claim for this Pod. The
 // annotation is not asked: a template can carry it from an older Pod.
-func PublishedClaim(pod *corev1.Pod) string {
+func ClaimID(pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
 		if id, ok := strings.CutPrefix(c.ImageID, imageIDPrefix); ok {
 			return id

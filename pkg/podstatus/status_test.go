@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package podcontract_test
+package podstatus_test
 
 import (
 	"os"
@@ -13,10 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 var (
@@ -24,7 +26,7 @@ var (
 	zone      = time.FixedZone("", 2*60*60)
 	claimedAt = time.Date(2026, 7, 27, 4, 15, 0, 987654321, zone)
 	endedAt   = time.Date(2026, 7, 28, 4, 15, 7, 123456789, zone)
-	bound     = podcontract.Binding{ClaimID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: claimedAt}
+	bound     = podstatus.Binding{ClaimID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: claimedAt}
 )
 
 func podOf(containers int) *corev1.Pod {
@@ -37,13 +39,13 @@ func podOf(containers int) *corev1.Pod {
 }
 
 func failed(pod *corev1.Pod) corev1.PodStatus {
-	return podcontract.FailedStatus(pod, bound, podcontract.ReasonLeaseExpired, "the lease ended", endedAt)
+	return podstatus.Failed(pod, bound, podstatus.ReasonLeaseExpired, "the lease ended", endedAt)
 }
 
 func TestWholeStatus(t *testing.T) {
 	for _, containers := range []int{0, 1, 3} {
 		pod := podOf(containers)
-		for kind, got := range map[string]corev1.PodStatus{"running": podcontract.RunningStatus(pod, bound), "failed": failed(pod)} {
+		for kind, got := range map[string]corev1.PodStatus{"running": podstatus.Running(pod, bound), "failed": failed(pod)} {
 			file := "testdata/" + kind + "-" + strconv.Itoa(containers) + ".yaml"
 			t.Run(file, func(t *testing.T) {
 				golden, err := os.ReadFile(file)
@@ -70,8 +72,15 @@ func document(t *testing.T, text []byte) (v any) {
 	return v
 }
 
+// The reason is part of the contract.
+func TestReasonOfAnEndedLease(t *testing.T) {
+	if podstatus.ReasonLeaseExpired != "SandboxLeaseExpired" {
+		t.Errorf("reason %q", podstatus.ReasonLeaseExpired)
+	}
+}
+
 func TestPendingStatus(t *testing.T) {
-	if diff := cmp.Diff(corev1.PodStatus{Phase: corev1.PodPending}, podcontract.PendingStatus()); diff != "" {
+	if diff := cmp.Diff(corev1.PodStatus{Phase: corev1.PodPending}, podstatus.Pending()); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 }
@@ -83,16 +92,16 @@ func TestStatusIsStable(t *testing.T) {
 	reloaded := bound
 	reloaded.ClaimedAt = claimedAt.UTC().Truncate(time.Second)
 	// Deeply equal, time zones and all: not every caller compares by meaning.
-	if first, second := podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, reloaded); !reflect.DeepEqual(first, second) {
+	if first, second := podstatus.Running(pod, bound), podstatus.Running(pod, reloaded); !reflect.DeepEqual(first, second) {
 		t.Errorf("running: %v, then %v", first, second)
 	}
 	if diff := cmp.Diff(failed(pod), failed(pod)); diff != "" {
 		t.Errorf("failed (-first +second):\n%s", diff)
 	}
-	first, second := podcontract.RunningStatus(pod, bound), podcontract.RunningStatus(pod, bound)
+	first, second := podstatus.Running(pod, bound), podstatus.Running(pod, bound)
 	first.Conditions[0].Reason, *first.ContainerStatuses[0].Started, first.PodIPs[0].IP = "changed", false, "changed"
 	first.StartTime.Time = endedAt
-	if diff := cmp.Diff(podcontract.RunningStatus(pod, bound), second); diff != "" {
+	if diff := cmp.Diff(podstatus.Running(pod, bound), second); diff != "" {
 		t.Errorf("a change of one shows in the other:\n%s", diff)
 	}
 }
@@ -100,8 +109,8 @@ func TestStatusIsStable(t *testing.T) {
 // Nothing can be published after a terminal phase, so everything that ends
 // must end with it.
 func TestFailedIsTerminalThroughout(t *testing.T) {
-	for _, reason := range []string{podcontract.ReasonLeaseExpired, podcontract.ReasonLost} {
-		s := podcontract.FailedStatus(podOf(3), bound, reason, "message", endedAt)
+	for _, reason := range []string{podstatus.ReasonLeaseExpired, podstatus.ReasonLost} {
+		s := podstatus.Failed(podOf(3), bound, reason, "message", endedAt)
 		if s.Phase != corev1.PodFailed || s.Reason != reason || s.Message != "message" {
 			t.Errorf("phase %s, reason %s, message %s", s.Phase, s.Reason, s.Message)
 		}
@@ -157,7 +166,7 @@ func TestHostIP(t *testing.T) {
 		{"URL", "http://10.0.0.5:7777", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := podcontract.RunningStatus(podOf(1), podcontract.Binding{ClaimID: "sb_1", Address: c.address, ClaimedAt: claimedAt})
+			s := podstatus.Running(podOf(1), podstatus.Binding{ClaimID: "sb_1", Address: c.address, ClaimedAt: claimedAt})
 			var pods []corev1.PodIP
 			var hosts []corev1.HostIP
 			if c.want != "" {
@@ -166,7 +175,7 @@ func TestHostIP(t *testing.T) {
 			if s.PodIP != c.want || s.HostIP != c.want {
 				t.Errorf("podIP %q, hostIP %q; want %q", s.PodIP, s.HostIP, c.want)
 			}
-			if problem := podcontract.AddressProblem(c.address); (problem == "") != (c.want != "") {
+			if problem := podstatus.AddressProblem(c.address); (problem == "") != (c.want != "") {
 				t.Errorf("problem %q beside the address %q", problem, c.want)
 			}
 			if diff := cmp.Diff(pods, s.PodIPs) + cmp.Diff(hosts, s.HostIPs); diff != "" {
@@ -189,21 +198,21 @@ func TestAddressProblem(t *testing.T) {
 		"":                  {"10.0.0.5:7777", "fd00::5"},
 	}
 	for part, addresses := range kinds {
-		text := podcontract.AddressProblem(addresses[0])
+		text := podstatus.AddressProblem(addresses[0])
 		if !strings.Contains(text, part) || (text == "") != (part == "") {
 			t.Errorf("%q: problem %q, want one with %q", addresses[0], text, part)
 		}
 		for _, address := range addresses {
-			if got := podcontract.AddressProblem(address); got != text {
+			if got := podstatus.AddressProblem(address); got != text {
 				t.Errorf("%q: problem %q, want %q", address, got, text)
 			}
 		}
 	}
 }
 
-func TestPublishedClaim(t *testing.T) {
+func TestClaimID(t *testing.T) {
 	ids := func(all ...string) *corev1.Pod {
-		pod := podWith(set(podcontract.AnnotationClaimID, "sb_annotation"))
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{podcontract.AnnotationClaimID: "sb_annotation"}}}
 		for _, id := range all {
 			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{ImageID: id})
 		}
@@ -222,21 +231,15 @@ func TestPublishedClaim(t *testing.T) {
 		{"claim with slashes", ids("sandboxd://a/b"), "a/b"},
 		{"claim in a later container", ids("", "sandboxd://sb_1"), "sb_1"},
 		{"prefix inside", ids("x-sandboxd://sb_1"), ""},
-		{"published as running", with(podcontract.RunningStatus(podOf(3), bound)), "sb_1"},
+		{"published as running", with(podstatus.Running(podOf(3), bound)), "sb_1"},
 		{"published as failed", with(failed(podOf(3))), "sb_1"},
-		{"published as pending", with(podcontract.PendingStatus()), ""},
+		{"published as pending", with(podstatus.Pending()), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := podcontract.PublishedClaim(c.pod); got != c.want {
+			if got := podstatus.ClaimID(c.pod); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
-	}
-}
-
-func TestKey(t *testing.T) {
-	if got := podcontract.Key(podWith(nil)); got != "team-red/notebook-a" {
-		t.Errorf("key %q", got)
 	}
 }
 
@@ -245,15 +248,15 @@ func FuzzStatus(f *testing.F) {
 		f.Add("sb_1", seed, int64(1785204900))
 	}
 	f.Fuzz(func(t *testing.T, id, address string, at int64) {
-		b := podcontract.Binding{ClaimID: id, Address: address, ClaimedAt: time.Unix(at, 0)}
-		s := podcontract.RunningStatus(podOf(1), b)
+		b := podstatus.Binding{ClaimID: id, Address: address, ClaimedAt: time.Unix(at, 0)}
+		s := podstatus.Running(podOf(1), b)
 		if errs := validation.IsValidIP(nil, s.PodIP); s.PodIP != "" && len(errs) > 0 {
 			t.Errorf("%q gives the address %q: %v", address, s.PodIP, errs)
 		}
-		if problem := podcontract.AddressProblem(address); (problem == "") != (s.PodIP != "") {
+		if problem := podstatus.AddressProblem(address); (problem == "") != (s.PodIP != "") {
 			t.Errorf("%q gives the address %q and the problem %q", address, s.PodIP, problem)
 		}
-		if got := podcontract.PublishedClaim(&corev1.Pod{Status: s}); got != id {
+		if got := podstatus.ClaimID(&corev1.Pod{Status: s}); got != id {
 			t.Errorf("published claim %q, want %q", got, id)
 		}
 	})

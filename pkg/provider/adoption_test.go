@@ -13,7 +13,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -84,7 +84,7 @@ func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(goneAfter - 10*time.Second)
-		if w.node.ClaimCount() != 1 || w.phase("a") != corev1.PodPending || w.events.Count(podcontract.ReasonLost) > 0 {
+		if w.node.ClaimCount() != 1 || w.phase("a") != corev1.PodPending || w.events.Count(podstatus.ReasonLost) > 0 {
 			t.Fatalf("%d claims, %s, before the loss is certain", w.node.ClaimCount(), w.phase("a"))
 		}
 		time.Sleep(30 * time.Second)
@@ -92,7 +92,7 @@ func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 		if c.ID == claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
 			t.Fatalf("claim %s of %s, %s, want a new one", c.ID, c.PodUID, w.phase("a"))
 		}
-		if got := w.events.Count(podcontract.ReasonLost); got != 1 {
+		if got := w.events.Count(podstatus.ReasonLost); got != 1 {
 			t.Errorf("%d events say that the sandbox was lost", got)
 		}
 		time.Sleep(time.Hour)
@@ -145,7 +145,7 @@ func TestAConfirmedLossIsReplacedAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(goneAfter + 2*verifyEvery)
-		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+		if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLost {
 			t.Fatalf("ended %t %q", ended, reason)
 		}
 		time.Sleep(time.Hour)

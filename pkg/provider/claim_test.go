@@ -12,7 +12,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
@@ -158,8 +158,8 @@ func TestAnOddAddressCostsNoSandbox(t *testing.T) {
 				w.run("a", "P1", "A")
 				time.Sleep(time.Hour)
 				pod := w.pod("a")
-				if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP != tc.ip || podcontract.PublishedClaim(pod) != "sb_1" {
-					t.Errorf("%s with podIP %q on %q", pod.Status.Phase, pod.Status.PodIP, podcontract.PublishedClaim(pod))
+				if pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP != tc.ip || podstatus.ClaimID(pod) != "sb_1" {
+					t.Errorf("%s with podIP %q on %q", pod.Status.Phase, pod.Status.PodIP, podstatus.ClaimID(pod))
 				}
 				if w.node.ClaimCount() != 1 || len(w.node.Destroyed()) > 0 {
 					t.Errorf("%d claims, released %v", w.node.ClaimCount(), w.node.Destroyed())

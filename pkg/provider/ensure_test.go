@@ -15,6 +15,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
@@ -90,7 +91,7 @@ func TestAttemptsBackOff(t *testing.T) {
 		if posts := w.node.ClaimCount() - before; posts > 150 || posts < int(time.Hour/retryLimit) {
 			t.Errorf("%d claims in an hour, want at most 150 and one in each %v", posts, retryLimit)
 		}
-		if pod := w.pod("a"); pod.Status.Phase != corev1.PodPending || pod.Status.Reason != podcontract.ReasonAwaitingClaim {
+		if pod := w.pod("a"); pod.Status.Phase != corev1.PodPending || pod.Status.Reason != podstatus.ReasonAwaitingClaim {
 			t.Errorf("the Pod is %s %q, want it to say what it waits for", pod.Status.Phase, pod.Status.Reason)
 		}
 	})

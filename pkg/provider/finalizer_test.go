@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // linger runs a Pod with a finalizer and begins its deletion. The hour in between
@@ -36,8 +36,8 @@ func TestADeletedPodThatLingersHasEnded(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				pod := w.pod("a")
-				if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason != podcontract.ReasonDeleted || !notReady(pod) {
-					t.Errorf("status = %+v, want it Failed, %s and not ready", pod.Status, podcontract.ReasonDeleted)
+				if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason != podstatus.ReasonDeleted || !notReady(pod) {
+					t.Errorf("status = %+v, want it Failed, %s and not ready", pod.Status, podstatus.ReasonDeleted)
 				}
 				if shown, err := w.p.GetPod(t.Context(), namespace, "a"); err == nil && shown.Status.Phase != corev1.PodFailed {
 					t.Errorf("the provider shows it as %s", shown.Status.Phase)
@@ -129,7 +129,7 @@ func TestALingeringBarePodLosesItsSandboxAtOnce(t *testing.T) {
 		w.edit("a", lingering)
 		w.owners.Set(ownership.Deleting, "P1")
 		w.remove("a")
-		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonDeleted || len(w.node.Destroyed()) != 1 {
+		if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonDeleted || len(w.node.Destroyed()) != 1 {
 			t.Errorf("ended %t %q, released %v", ended, reason, w.node.Destroyed())
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
@@ -94,7 +94,7 @@ func TestARestartOfSandboxdEndsAnAbsence(t *testing.T) {
 			t.Fatal("ended, although each absence was shorter than the span")
 		}
 		time.Sleep(2 * time.Minute)
-		if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+		if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLost {
 			t.Errorf("ended %t %q", ended, reason)
 		}
 	})
@@ -119,8 +119,8 @@ func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 				if c, held := w.row("a"); held {
 					t.Errorf("a claim that is over is still %s", c.State)
 				}
-				if w.events.Count(podcontract.ReasonLeaseExpired) != 1 || len(w.node.Destroyed()) > 0 {
-					t.Errorf("%d events, released %v", w.events.Count(podcontract.ReasonLeaseExpired), w.node.Destroyed())
+				if w.events.Count(podstatus.ReasonLeaseExpired) != 1 || len(w.node.Destroyed()) > 0 {
+					t.Errorf("%d events, released %v", w.events.Count(podstatus.ReasonLeaseExpired), w.node.Destroyed())
 				}
 			})
 		})
@@ -139,7 +139,7 @@ func TestTheRowOfAnEndedPodStays(t *testing.T) {
 		if c, held := w.row("a"); !held || c.ID != claim.ID || c.State != claims.Bound || w.phase("a") != corev1.PodFailed {
 			t.Errorf("held %t, %s, %s", held, c.State, w.phase("a"))
 		}
-		if got := w.events.Count(podcontract.ReasonLeaseExpired); got != 1 {
+		if got := w.events.Count(podstatus.ReasonLeaseExpired); got != 1 {
 			t.Errorf("%d events", got)
 		}
 	})

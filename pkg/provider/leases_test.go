@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
@@ -40,7 +40,7 @@ func TestALeaseThatEndedEndsItsPod(t *testing.T) {
 				}
 				time.Sleep(time.Second + leasesEvery)
 				synctest.Wait()
-				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLeaseExpired {
+				if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLeaseExpired {
 					t.Errorf("ended %t %q 10 s after its lease", ended, reason)
 				}
 				if _, ended := w.ended("b"); ended {
@@ -108,7 +108,7 @@ func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 					t.Fatal("ended by the first look")
 				}
 				time.Sleep(goneAfter)
-				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLeaseExpired {
+				if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLeaseExpired {
 					t.Errorf("ended %t %q after a long absence", ended, reason)
 				}
 			})
@@ -156,7 +156,7 @@ func TestAClaimWithoutADeadline(t *testing.T) {
 			time.Sleep(time.Hour)
 			w.node.Lose(claim.ID)
 			time.Sleep(goneAfter + 2*leasesEvery)
-			if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+			if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLost {
 				t.Errorf("ended %t %q, want it lost", ended, reason)
 			}
 		})

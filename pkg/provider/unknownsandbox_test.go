@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
@@ -27,7 +27,7 @@ func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
 					claims = 1
 				}
 				pod := fakes.NewPod("a", "P2", "S")
-				pod.Status = podcontract.RunningStatus(pod, podcontract.Binding{ClaimID: "sb_other", Address: "10.0.0.5:7777"})
+				pod.Status = podstatus.Running(pod, podstatus.Binding{ClaimID: "sb_other", Address: "10.0.0.5:7777"})
 				w.node.Set(func() { w.node.Sandboxes["sb_other"] = sandboxd.Sandbox{ID: "sb_other", ClaimRef: "agents/a"} })
 				if err := w.create(pod); err == nil {
 					t.Error("the Pod is taken for served")
@@ -39,13 +39,13 @@ func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
 					}
 				}
 				time.Sleep(time.Hour)
-				if got := podcontract.PublishedClaim(w.pod("a")); got != "sb_other" {
+				if got := podstatus.ClaimID(w.pod("a")); got != "sb_other" {
 					t.Errorf("its status names %q", got)
 				}
 				untouched()
 				w.node.Lose("sb_other")
 				time.Sleep(goneAfter + retryLimit)
-				if reason, ended := w.ended("a"); !ended || reason != podcontract.ReasonLost {
+				if reason, ended := w.ended("a"); !ended || reason != podstatus.ReasonLost {
 					t.Errorf("ended %t %q once its sandbox is gone", ended, reason)
 				}
 				untouched()

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 const finalizer = "e2e.sandbox.cocoonstack.io/keep"
@@ -32,7 +32,7 @@ func TestPodKeptByAFinalizer(t *testing.T) {
 
 	f.deletePod("box", metav1.DeleteOptions{})
 	failed := f.waitPod("box", "Failed because it was deleted", func(pod *corev1.Pod) bool {
-		return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == podcontract.ReasonDeleted
+		return pod.Status.Phase == corev1.PodFailed && pod.Status.Reason == podstatus.ReasonDeleted
 	})
 	if failed.DeletionTimestamp == nil {
 		t.Error("the Pod has no deletion time")

@@ -12,7 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -60,7 +60,7 @@ func (w *World) running(key string) string {
 	if p == nil || p.Status.Phase != corev1.PodRunning {
 		w.t.Fatalf("%s is not running: %s", key, w.describe(key))
 	}
-	return podcontract.PublishedClaim(p)
+	return podstatus.ClaimID(p)
 }
 
 func (w *World) describe(key string) string {

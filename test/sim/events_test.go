@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -82,7 +82,7 @@ func TestEvents(t *testing.T) {
 			w.API.CreateOwner(nb)
 			w.API.CreatePod(nb, false, "60")
 			w.Wait(10 * time.Minute)
-			const ended = "Warning " + podcontract.ReasonLeaseExpired + ": the lease of the sandbox ended and the node has destroyed it"
+			const ended = "Warning " + podstatus.ReasonLeaseExpired + ": the lease of the sandbox ended and the node has destroyed it"
 			expect(t, w, "Pod", claimed, ended)
 			expect(t, w, "Sandbox", claimed, ended)
 		})

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // model knows what users were shown and what the node did, and judges by the
@@ -70,7 +71,7 @@ func (m *model) breaks(format string, args ...any) {
 func (m *model) published(pod *corev1.Pod) {
 	text, _ := json.Marshal(pod)
 	m.w.leak.look(text)
-	id, key := podcontract.PublishedClaim(pod), podcontract.Key(pod)
+	id, key := podstatus.ClaimID(pod), podcontract.Key(pod)
 	if m.abroad.Load() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -84,9 +85,9 @@ func (m *model) published(pod *corev1.Pod) {
 	switch pod.Status.Phase {
 	case corev1.PodFailed:
 		switch {
-		case !lives || pod.Status.Reason == podcontract.ReasonDeleted && (stored == nil || stored.UID != pod.UID || stored.DeletionTimestamp != nil):
+		case !lives || pod.Status.Reason == podstatus.ReasonDeleted && (stored == nil || stored.UID != pod.UID || stored.DeletionTimestamp != nil):
 			// A deleted Pod is over, and its sandbox may be kept for the next one.
-		case pod.Status.Reason == podcontract.ReasonDeleted && m.restores.undone[pod.UID]:
+		case pod.Status.Reason == podstatus.ReasonDeleted && m.restores.undone[pod.UID]:
 			// The deletion was real, and a restore has undone it since.
 		case m.mayBeMisled(id, time.Now()):
 			m.misled[id] = true

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -42,7 +42,7 @@ func TestB04RebootAndAbsentSandboxd(t *testing.T) {
 		if w.running("team-red/kept") != kept {
 			t.Error("the kept sandbox was replaced")
 		}
-		if p := w.API.Pod("team-red/lost"); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podcontract.ReasonLost {
+		if p := w.API.Pod("team-red/lost"); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podstatus.ReasonLost {
 			t.Errorf("the pod of a lost VM: %s", w.describe("team-red/lost"))
 		}
 		if got := w.posts() - posts; got != 0 {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
@@ -19,7 +19,7 @@ func (m *model) settled() []string {
 	out := m.check()
 	alive := m.w.alive()
 	for key, pod := range m.w.API.Pods() {
-		id := podcontract.PublishedClaim(pod)
+		id := podstatus.ClaimID(pod)
 		_, lives := alive[id]
 		switch {
 		case m.unanswerable(key, id):
@@ -31,7 +31,7 @@ func (m *model) settled() []string {
 			out = append(out, fmt.Sprintf("liveness: %s is still being deleted", key))
 		case pod.Status.Phase == corev1.PodRunning && lives, pod.Status.Phase == corev1.PodFailed && !lives:
 		case pod.Status.Phase == corev1.PodFailed && m.misled[id]:
-		case pod.Status.Reason == podcontract.ReasonDeleted && m.restores.undone[pod.UID]:
+		case pod.Status.Reason == podstatus.ReasonDeleted && m.restores.undone[pod.UID]:
 			// The status that ended it was on its way when the restore came.
 		case pod.Status.Phase == corev1.PodRunning && m.unexpired(key):
 			// It died before the lease that the daemon knows of: that is

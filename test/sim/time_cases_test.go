@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
@@ -44,7 +44,7 @@ func TestB10LongOutage(t *testing.T) {
 			w.Wait(20 * time.Minute)
 			w.API.SetMood(Well)
 			w.Wait(time.Minute)
-			if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podcontract.ReasonLeaseExpired {
+			if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podstatus.ReasonLeaseExpired {
 				t.Errorf("after the outage: %s", w.describe(nb))
 			}
 		})
@@ -86,7 +86,7 @@ func TestB11LeaseEnd(t *testing.T) {
 			}
 			w.Sandboxd.ClearFaults()
 			w.Wait(3 * time.Minute)
-			if p := w.API.Pod(nb); p.Status.Reason != podcontract.ReasonLeaseExpired {
+			if p := w.API.Pod(nb); p.Status.Reason != podstatus.ReasonLeaseExpired {
 				t.Errorf("once the node answers: %s", w.describe(nb))
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/release"
@@ -100,7 +101,7 @@ func (f *fixture) ensure(uid types.UID, change ...func(*corev1.Pod)) error {
 
 func published(id string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Status = podcontract.RunningStatus(p, podcontract.Binding{ClaimID: id, Address: "10.0.0.5:7777"})
+		p.Status = podstatus.Running(p, podstatus.Binding{ClaimID: id, Address: "10.0.0.5:7777"})
 	}
 }
 
@@ -121,8 +122,8 @@ func TestEnsureClaim(t *testing.T) {
 		"a new Pod":                {before: func(*fixture) {}, uid: "P1", id: "sb_1", event: events.ReasonClaimed, posts: 1},
 		"a Pod that has its claim": {before: func(f *fixture) { _ = f.ensure("P1") }, uid: "P1", id: "sb_1", event: events.ReasonClaimed, posts: 1},
 		"a loaded claim":           {before: func(f *fixture) { _ = f.ensure("P1"); f.open() }, uid: "P1", err: ErrAwaitingNode, id: "sb_1", event: events.ReasonClaimed, posts: 1},
-		"a lease that ended": {before: func(f *fixture) { _ = f.ensure("P1"); expire() }, uid: "P1", id: "sb_1", event: podcontract.ReasonLeaseExpired,
-			posts: 1, ended: podcontract.ReasonLeaseExpired},
+		"a lease that ended": {before: func(f *fixture) { _ = f.ensure("P1"); expire() }, uid: "P1", id: "sb_1", event: podstatus.ReasonLeaseExpired,
+			posts: 1, ended: podstatus.ReasonLeaseExpired},
 		"a lease that moved": {before: func(f *fixture) {
 			_ = f.ensure("P1")
 			f.node.Sandboxes["sb_1"] = sandboxd.Sandbox{ID: "sb_1", ClaimRef: key}
@@ -134,7 +135,7 @@ func TestEnsureClaim(t *testing.T) {
 		"kept, loaded":               {before: func(f *fixture) { f.left("S"); f.open() }, uid: "P1", err: ErrAwaitingNode, id: "sb_1", posts: 1},
 		"kept, no answer":            {before: func(f *fixture) { f.left("S"); f.node.GetErr["sb_1"] = fakes.Failing("get") }, uid: "P1", err: ErrAwaitingNode, id: "sb_1", posts: 1},
 		"kept, missing just now":     {before: func(f *fixture) { f.left("S"); f.node.Lose("sb_1") }, uid: "P1", err: ErrAwaitingNode, id: "sb_1", posts: 1},
-		"kept, gone with its lease":  {before: func(f *fixture) { f.left("S"); expire() }, uid: "P1", id: "sb_2", event: podcontract.ReasonLost, posts: 2},
+		"kept, gone with its lease":  {before: func(f *fixture) { f.left("S"); expire() }, uid: "P1", id: "sb_2", event: podstatus.ReasonLost, posts: 2},
 		"kept for another owner":     {before: func(f *fixture) { f.left("T") }, uid: "P1", id: "sb_2", event: events.ReasonClaimed, posts: 2},
 		"kept, but it ran elsewhere": {before: func(f *fixture) { f.left("S") }, uid: "P1", change: []func(*corev1.Pod){published("sb_9")}, err: ErrAwaitingNode, id: "sb_1", posts: 1},
 		"ran on a sandbox without a claim": {before: func(f *fixture) { f.node.Sandboxes["sb_9"] = sandboxd.Sandbox{ID: "sb_9"} }, uid: "P1",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -58,7 +59,7 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.C
 	}
 	klog.FromContext(ctx).Info("claimed a sandbox", "claim", got.ID, "address", got.OwnerAddr, "deadline", got.Deadline)
 	b.events.Claimed(pod)
-	if problem := podcontract.AddressProblem(got.OwnerAddr); problem != "" {
+	if problem := podstatus.AddressProblem(got.OwnerAddr); problem != "" {
 		klog.FromContext(ctx).Info("the pod is published without an address", "claim", got.ID, "problem", problem)
 		b.events.AddressUnusable(pod, problem)
 	}

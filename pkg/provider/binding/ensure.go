@@ -12,6 +12,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -32,7 +33,7 @@ func (b *Binder) EnsureClaim(ctx context.Context, pod *corev1.Pod) error {
 		// was edited since does not end the Pod.
 		return b.ensureHeld(ctx, pod, c)
 	}
-	if err := podcontract.CheckRuntime(pod); err != nil && podcontract.PublishedClaim(pod) == "" {
+	if err := podcontract.CheckRuntime(pod); err != nil && podstatus.ClaimID(pod) == "" {
 		return err
 	}
 	switch {
@@ -80,7 +81,7 @@ func (b *Binder) ensureExpired(ctx context.Context, pod *corev1.Pod, c claims.Cl
 // it. A sandbox that is gone is replaced, and the release queue keeps its credential until
 // that is certain.
 func (b *Binder) ensureKept(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
-	if id := podcontract.PublishedClaim(pod); id != "" && id != c.ID {
+	if id := podstatus.ClaimID(pod); id != "" && id != c.ID {
 		return b.ensureLost(ctx, pod, id) // it ran on another one, as before the restore of a backup
 	}
 	_, err := b.client.Get(ctx, c.ID)
@@ -129,7 +130,7 @@ func (b *Binder) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) err
 // this node has no claim for: a VM that was lost must not be replaced unnoticed under the
 // same Pod.
 func (b *Binder) ensureNew(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
-	if id := podcontract.PublishedClaim(pod); id != "" {
+	if id := podstatus.ClaimID(pod); id != "" {
 		return b.ensureLost(ctx, pod, id)
 	}
 	return b.claim(ctx, pod, displaced)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
@@ -58,9 +59,9 @@ func (b *Binder) endPod(ctx context.Context, c claims.Claim) {
 // whyGone distinguishes a lease that ended from a sandbox that was lost before.
 func whyGone(c claims.Claim) (reason, message string) {
 	if c.Expired(time.Now()) {
-		return podcontract.ReasonLeaseExpired, messageLeaseExpired
+		return podstatus.ReasonLeaseExpired, messageLeaseExpired
 	}
-	return podcontract.ReasonLost, messageLost
+	return podstatus.ReasonLost, messageLost
 }
 
 // ensureLost ends a Pod whose published sandbox has no claim here, once the sandbox is
@@ -75,8 +76,8 @@ func (b *Binder) ensureLost(ctx context.Context, pod *corev1.Pod, id string) err
 		return errNoCredential
 	}
 	b.pods.Track(pod)
-	b.pods.MarkEnded(podcontract.Key(pod), pods.Ending{Binding: pods.PublishedBinding(pod), Reason: podcontract.ReasonLost, Message: messageLost, At: time.Now()})
-	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podcontract.ReasonLost)
-	b.events.PodEnded(pod, podcontract.ReasonLost, messageLost)
+	b.pods.MarkEnded(podcontract.Key(pod), pods.Ending{Binding: pods.PublishedBinding(pod), Reason: podstatus.ReasonLost, Message: messageLost, At: time.Now()})
+	klog.FromContext(ctx).Info("pod ended: the node no longer holds its sandbox", "claim", id, "reason", podstatus.ReasonLost)
+	b.events.PodEnded(pod, podstatus.ReasonLost, messageLost)
 	return nil
 }

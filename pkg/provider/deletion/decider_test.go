@@ -24,6 +24,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
@@ -94,7 +95,7 @@ func (r releases) Enqueue(_ context.Context, c claims.Claim) { r.did = append(r.
 type statuses struct{ *fixture }
 
 func (s statuses) Status(t pods.Tracked) (corev1.PodStatus, string) {
-	return podcontract.FailedStatus(t.Pod, t.End.Binding, t.End.Reason, t.End.Message, t.End.At), t.End.Binding.ClaimID
+	return podstatus.Failed(t.Pod, t.End.Binding, t.End.Reason, t.End.Message, t.End.At), t.End.Binding.ClaimID
 }
 func (s statuses) Enqueue(key string) { s.did = append(s.did, "publish "+key) }
 
@@ -262,7 +263,7 @@ func TestATentativeClaimIsReturned(t *testing.T) {
 func TestWhatBecomesOfADeletedPod(t *testing.T) {
 	ended := func(f *fixture) bool {
 		tracked, ok := f.pods.Get(key)
-		return ok && tracked.End != nil && tracked.End.Deleted && tracked.End.Reason == podcontract.ReasonDeleted
+		return ok && tracked.End != nil && tracked.End.Deleted && tracked.End.Reason == podstatus.ReasonDeleted
 	}
 	for name, tc := range map[string]struct {
 		cached           *corev1.Pod

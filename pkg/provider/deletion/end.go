@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/status"
 )
@@ -30,7 +31,7 @@ func (d *Decider) endDeleted(pod *corev1.Pod, t pods.Tracked, c *claims.Claim) {
 		return
 	}
 	if t.End == nil {
-		e := pods.Ending{Binding: pods.PublishedBinding(pod), Reason: podcontract.ReasonDeleted, Message: messageDeleted, At: time.Now(), Deleted: true}
+		e := pods.Ending{Binding: pods.PublishedBinding(pod), Reason: podstatus.ReasonDeleted, Message: messageDeleted, At: time.Now(), Deleted: true}
 		if c != nil {
 			e.Binding = pods.BindingOf(*c)
 		}

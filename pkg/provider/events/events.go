@@ -13,11 +13,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// The reasons of the events. [podcontract.ReasonLost] and
-// [podcontract.ReasonLeaseExpired] are reasons too.
+// The reasons of the events. [podstatus.ReasonLost] and
+// [podstatus.ReasonLeaseExpired] are reasons too.
 const (
 	ReasonClaimed   = "SandboxClaimed"
 	ReasonAdopted   = "SandboxAdopted"
@@ -55,7 +56,7 @@ func (r *Recorder) Adopted(pod *corev1.Pod) {
 
 // KeptSandboxLost records that the Pod could not adopt the sandbox kept for it.
 func (r *Recorder) KeptSandboxLost(pod *corev1.Pod) {
-	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podcontract.ReasonLost, "the node no longer has the sandbox that was kept for this pod; claiming a new one")
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podstatus.ReasonLost, "the node no longer has the sandbox that was kept for this pod; claiming a new one")
 }
 
 // PodEnded records that the Pod ended because its sandbox is gone.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
@@ -31,7 +31,7 @@ func TestWhichObjectsAnEventIsAbout(t *testing.T) {
 		"claimed by a bare":    {func(r *Recorder) { r.Claimed(bare) }, map[string][]string{"Pod/a": {ReasonClaimed}}},
 		"no address":           {func(r *Recorder) { r.AddressUnusable(owned, "no port") }, both(ReasonAddress)},
 		"adopted":              {func(r *Recorder) { r.Adopted(owned) }, both(ReasonAdopted)},
-		"the kept one is lost": {func(r *Recorder) { r.KeptSandboxLost(owned) }, both(podcontract.ReasonLost)},
+		"the kept one is lost": {func(r *Recorder) { r.KeptSandboxLost(owned) }, both(podstatus.ReasonLost)},
 		"a Pod ended":          {func(r *Recorder) { r.PodEnded(owned, "Because", "") }, both("Because")},
 		"a claim ended":        {func(r *Recorder) { r.ClaimEnded(claim, "Because", "") }, both("Because")},
 		"preserved":            {func(r *Recorder) { r.Preserved(claim, ownership.Decision{}) }, both(ReasonPreserved)},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // Cached returns the Pod of that key and UID that the Pod cache has; nil when it has
@@ -74,7 +75,7 @@ func (m *Manager) EndedWithSandbox(c claims.Claim) bool {
 		return !t.End.Deleted
 	}
 	pod := m.CachedHolder(c)
-	return pod != nil && Terminal(pod) && (pod.Status.Reason == podcontract.ReasonLeaseExpired || pod.Status.Reason == podcontract.ReasonLost)
+	return pod != nil && Terminal(pod) && (pod.Status.Reason == podstatus.ReasonLeaseExpired || pod.Status.Reason == podstatus.ReasonLost)
 }
 
 // Terminated reports whether the API has the Pod in a terminal phase, by the object

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
@@ -154,8 +154,8 @@ func TestWhoHoldsAClaim(t *testing.T) {
 		"ended with its VM":     {claims.Bound, ended(Ending{}), false, true, true},
 		"deleted":               {claims.Bound, ended(Ending{Deleted: true}), true, true, false},
 		"failed in the API":     {claims.Bound, failed("Evicted"), false, true, false},
-		"lost in the API":       {claims.Bound, failed(podcontract.ReasonLost), false, true, true},
-		"its lease ended there": {claims.Bound, failed(podcontract.ReasonLeaseExpired), false, true, true},
+		"lost in the API":       {claims.Bound, failed(podstatus.ReasonLost), false, true, true},
+		"its lease ended there": {claims.Bound, failed(podstatus.ReasonLeaseExpired), false, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, c := newManager()
@@ -205,7 +205,7 @@ func TestPublishedBinding(t *testing.T) {
 	if got := PublishedBinding(pod); got.ClaimID != "" || !got.ClaimedAt.Equal(created) {
 		t.Errorf("binding %+v", got)
 	}
-	pod.Status = podcontract.RunningStatus(pod, BindingOf(claims.Claim{Row: claims.Row{ID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: started}}))
+	pod.Status = podstatus.Running(pod, BindingOf(claims.Claim{Row: claims.Row{ID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: started}}))
 	if got := PublishedBinding(pod); got.ClaimID != "sb_1" || got.Address != "10.0.0.5" || !got.ClaimedAt.Equal(started) {
 		t.Errorf("binding %+v", got)
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // NameOf is the name in a Pod key, <namespace>/<name>.
@@ -43,13 +43,13 @@ func ControllerOf(pod *corev1.Pod) *claims.Owner {
 }
 
 // BindingOf is the binding of a Pod that holds the claim.
-func BindingOf(c claims.Claim) podcontract.Binding {
-	return podcontract.Binding{ClaimID: c.ID, Address: c.Address, ClaimedAt: c.ClaimedAt}
+func BindingOf(c claims.Claim) podstatus.Binding {
+	return podstatus.Binding{ClaimID: c.ID, Address: c.Address, ClaimedAt: c.ClaimedAt}
 }
 
 // PublishedBinding is the binding that the Pod's own status shows.
-func PublishedBinding(pod *corev1.Pod) podcontract.Binding {
-	return podcontract.Binding{ClaimID: podcontract.PublishedClaim(pod), Address: pod.Status.PodIP, ClaimedAt: startOf(pod)}
+func PublishedBinding(pod *corev1.Pod) podstatus.Binding {
+	return podstatus.Binding{ClaimID: podstatus.ClaimID(pod), Address: pod.Status.PodIP, ClaimedAt: startOf(pod)}
 }
 
 func startOf(pod *corev1.Pod) time.Time {

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // Tracked is a Pod that this node serves, or that waits for its claim.
@@ -39,7 +39,7 @@ type Departure struct {
 
 // Ending is how a Pod ended.
 type Ending struct {
-	Binding podcontract.Binding
+	Binding podstatus.Binding
 	Reason  string
 	Message string
 	At      time.Time

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
@@ -95,7 +96,7 @@ func TestWhichStatusAPodHas(t *testing.T) {
 	claim := func(state claims.State, durable bool) *claims.Claim {
 		return &claims.Claim{Row: claims.Row{ID: "sb_1", PodUID: "P1"}, State: state, Durable: durable}
 	}
-	ended := &pods.Ending{Binding: podcontract.Binding{ClaimID: "sb_0"}, Reason: podcontract.ReasonLost, At: at}
+	ended := &pods.Ending{Binding: podstatus.Binding{ClaimID: "sb_0"}, Reason: podstatus.ReasonLost, At: at}
 	for name, tc := range map[string]struct {
 		claim   *claims.Claim
 		end     *pods.Ending
@@ -122,7 +123,7 @@ func TestWhichStatusAPodHas(t *testing.T) {
 			}
 			pod := fakes.NewPod("a", "P1", "")
 			if tc.shown {
-				pod.Status = podcontract.RunningStatus(pod, podcontract.Binding{ClaimID: "sb_9"})
+				pod.Status = podstatus.Running(pod, podstatus.Binding{ClaimID: "sb_9"})
 			}
 			m := NewManager(table, newServed(), nil)
 			status, id := m.Status(pods.Tracked{Pod: pod, End: tc.end, Waiting: tc.waiting})
@@ -148,7 +149,7 @@ func TestAViewHidesTheDeletion(t *testing.T) {
 
 func TestWhatCountsAsPublished(t *testing.T) {
 	claim := claims.Claim{Row: claims.Row{ID: "sb_1", PodUID: "P1", Address: "10.0.0.5:7777"}}
-	running := podcontract.RunningStatus(fakes.NewPod("a", "P1", ""), pods.BindingOf(claim))
+	running := podstatus.Running(fakes.NewPod("a", "P1", ""), pods.BindingOf(claim))
 	for name, tc := range map[string]struct {
 		change func(*corev1.Pod)
 		want   bool
@@ -176,7 +177,7 @@ func TestWhatCountsAsPublished(t *testing.T) {
 			}
 		})
 	}
-	if !Published(fakes.NewPod("a", "P1", ""), podcontract.PendingStatus(), "") {
+	if !Published(fakes.NewPod("a", "P1", ""), podstatus.Pending(), "") {
 		t.Error("a Pod without a status is to be published")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
@@ -41,19 +42,19 @@ func (m *Manager) Status(t pods.Tracked) (status corev1.PodStatus, claimID strin
 	switch {
 	case t.End != nil:
 		e := t.End
-		return podcontract.FailedStatus(t.Pod, e.Binding, e.Reason, e.Message, e.At), e.Binding.ClaimID
+		return podstatus.Failed(t.Pod, e.Binding, e.Reason, e.Message, e.At), e.Binding.ClaimID
 	case held && c.State == claims.Bound && c.Durable:
-		return podcontract.RunningStatus(t.Pod, pods.BindingOf(c)), c.ID
+		return podstatus.Running(t.Pod, pods.BindingOf(c)), c.ID
 	case held && c.State == claims.Tentative:
 		// The API does not have this claim id, so virtual-kubelet calls UpdatePod,
 		// which returns the sandbox.
-		return podcontract.PendingStatus(), c.ID
+		return podstatus.Pending(), c.ID
 	}
-	status = podcontract.PendingStatus()
+	status = podstatus.Pending()
 	// A published status that names a sandbox without a claim here is all that keeps
 	// the Pod from getting another sandbox, and is not overwritten.
-	if t.Waiting != "" && podcontract.PublishedClaim(t.Pod) == "" {
-		status.Reason, status.Message = podcontract.ReasonAwaitingClaim, t.Waiting
+	if t.Waiting != "" && podstatus.ClaimID(t.Pod) == "" {
+		status.Reason, status.Message = podstatus.ReasonAwaitingClaim, t.Waiting
 	}
 	return status, ""
 }
