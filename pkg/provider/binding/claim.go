@@ -18,10 +18,18 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// claim takes a new sandbox for the Pod and makes the claim durable, in place of the claim
-// displaced, which then moves to the release queue. A sandbox whose claim cannot be made
+// displaced is a claim whose name goes to a new claim.
+type displaced struct {
+	claims.Claim
+	// gone is true for the Pod's own claim, whose sandbox the node no longer has; false
+	// for a claim of another owner.
+	gone bool
+}
+
+// claim takes a new sandbox for the Pod and makes the claim durable, in place of the old
+// one, which then moves to the release queue. A sandbox whose claim cannot be made
 // durable is returned.
-func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
+func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) error {
 	req, err := podcontract.ClaimRequest(pod)
 	if err != nil {
 		return err
@@ -45,12 +53,11 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.C
 		return err
 	}
 	key, row := podcontract.Key(pod), claims.NewRow(got, b.pods.Holder(pod), time.Now())
-	if addErr := b.table.Add(key, row, displaced); addErr != nil {
+	if addErr := b.table.Add(key, row, old.claim()); addErr != nil {
 		return b.keepForRetry(ctx, pod, addErr)
 	}
-	if displaced != nil {
-		b.releases.Wake()
-		b.events.Released(*displaced, "a pod of another owner has taken its name")
+	if old != nil {
+		b.displace(ctx, pod, *old)
 	}
 	if err != nil {
 		// The answer named a sandbox and could not be read in full.
@@ -66,6 +73,27 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, displaced *claims.C
 	b.ownerCheck.Cancel(key)
 	b.pods.Track(pod)
 	return nil
+}
+
+// claim is the claim itself; nil when nothing is displaced.
+func (d *displaced) claim() *claims.Claim {
+	if d == nil {
+		return nil
+	}
+	return &d.Claim
+}
+
+// displace releases the claim whose name the Pod's new claim has taken, and records why.
+func (b *Binder) displace(ctx context.Context, pod *corev1.Pod, old displaced) {
+	b.releases.Wake()
+	logger := klog.FromContext(ctx).WithValues("displaced", old.ID)
+	if old.gone {
+		logger.Info("the node no longer had the sandbox that was kept for this pod", "deadline", old.Deadline)
+		b.events.KeptSandboxLost(pod)
+		return
+	}
+	logger.Info("the claim under this name belonged to another owner; its sandbox is released")
+	b.events.Released(old.Claim, "a pod of another owner has taken its name")
 }
 
 // keepForRetry returns the sandbox of a claim whose write did not land. When that fails

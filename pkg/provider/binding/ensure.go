@@ -40,9 +40,8 @@ func (b *Binder) EnsureClaim(ctx context.Context, pod *corev1.Pod) error {
 	case !held:
 		return b.ensureNew(ctx, pod, nil)
 	case !c.AdoptableBy(b.pods.Holder(pod)):
-		klog.FromContext(ctx).Info("the claim under this name belongs to another owner; claiming anew", "displaced", c.ID)
 		b.ownerCheck.Displaced(c)
-		return b.ensureNew(ctx, pod, &c)
+		return b.ensureNew(ctx, pod, &displaced{Claim: c})
 	default:
 		return b.ensureKept(ctx, pod, c)
 	}
@@ -93,9 +92,7 @@ func (b *Binder) ensureKept(ctx context.Context, pod *corev1.Pod, c claims.Claim
 	case err != nil:
 		return ErrAwaitingNode
 	case gone:
-		klog.FromContext(ctx).Info("the sandbox that was kept for this pod is gone; claiming anew", "claim", c.ID, "deadline", c.Deadline)
-		b.events.KeptSandboxLost(pod)
-		return b.ensureNew(ctx, pod, &c)
+		return b.ensureNew(ctx, pod, &displaced{Claim: c, gone: true})
 	case c.State == claims.Quarantined:
 		return ErrAwaitingNode // the verification loop confirms it
 	default:
@@ -129,11 +126,11 @@ func (b *Binder) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) err
 // ensureNew claims a new sandbox, unless the Pod was published as running on one that
 // this node has no claim for: a VM that was lost must not be replaced unnoticed under the
 // same Pod.
-func (b *Binder) ensureNew(ctx context.Context, pod *corev1.Pod, displaced *claims.Claim) error {
+func (b *Binder) ensureNew(ctx context.Context, pod *corev1.Pod, old *displaced) error {
 	if id := podstatus.ClaimID(pod); id != "" {
 		return b.ensureLost(ctx, pod, id)
 	}
-	return b.claim(ctx, pod, displaced)
+	return b.claim(ctx, pod, old)
 }
 
 // Follow records who controls the Pod now, where the table names another controller. A

@@ -54,9 +54,10 @@ func (r *Recorder) Adopted(pod *corev1.Pod) {
 	r.record(subjectOfPod(pod), corev1.EventTypeNormal, ReasonAdopted, "the pod adopted the sandbox that was kept for its name and owner")
 }
 
-// KeptSandboxLost records that the Pod could not adopt the sandbox kept for it.
+// KeptSandboxLost records that the Pod has a new sandbox because the one that was kept for
+// it is gone.
 func (r *Recorder) KeptSandboxLost(pod *corev1.Pod) {
-	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podstatus.ReasonLost, "the node no longer has the sandbox that was kept for this pod; claiming a new one")
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podstatus.ReasonLost, "the node no longer has the sandbox that was kept for this pod; the pod has a new one")
 }
 
 // PodEnded records that the Pod ended because its sandbox is gone.

@@ -30,8 +30,8 @@ const (
 // by sandbox id. One or two are released once missingGather has passed. From manyMissing
 // on they are held, and released after the hold or when an operator approves it. A claim
 // whose owner is found again is not held any more. A claim whose name a Pod of another
-// owner took meanwhile is released, and counts towards the hold of the others for as long
-// as a hold lasts. It is not persisted: after a restart a hold begins anew. The zero value
+// owner takes is released when that Pod has a claim, and counts towards the hold of the
+// others for as long as a hold lasts. It is not persisted: after a restart a hold begins anew. The zero value
 // is ready.
 type heldClaims struct {
 	hold time.Duration
@@ -62,7 +62,7 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 	}
 	h.claims[c.ID] = o
 	maps.DeleteFunc(h.displaced, func(_ string, since time.Time) bool { return now.Sub(since) >= h.hold })
-	if !o.held && len(h.claims)+len(h.displaced) >= manyMissing {
+	if !o.held && h.missing() >= manyMissing {
 		o.held, began = true, true
 		for id, other := range h.claims {
 			began = began && !other.held // one more claim of a hold that began before
@@ -78,6 +78,17 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 	default:
 		return now.Sub(o.since) >= h.hold, true, began
 	}
+}
+
+// missing is how many claims count towards a hold. The caller holds mu.
+func (h *heldClaims) missing() int {
+	n := len(h.claims)
+	for id := range h.displaced {
+		if _, counted := h.claims[id]; !counted {
+			n++
+		}
+	}
+	return n
 }
 
 // kept records a reading that keeps the claim. One that found the owner ends the hold. One
@@ -101,12 +112,12 @@ func (h *heldClaims) kept(c claims.Claim, d ownership.Decision, now time.Time) {
 	}
 }
 
-// displace records that a Pod of another owner takes the name of a claim whose Pod's
-// deletion was not seen.
+// displace records that a Pod of another owner wants the name of a claim whose Pod's
+// deletion was not seen. The Pod may get no claim for long; what is known of the old one
+// stays until then.
 func (h *heldClaims) displace(id string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.claims, id)
 	if _, known := h.displaced[id]; known {
 		return
 	}

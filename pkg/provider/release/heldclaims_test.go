@@ -46,6 +46,12 @@ func TestWhichMissingOwnersAreHeld(t *testing.T) {
 		"one is alive":          {func(h *heldClaims) { others(manyMissing - 1)(h); h.kept(claim("0", claims.Bound), alive, start) }, missingGather, true, false},
 		"one is over":           {func(h *heldClaims) { others(manyMissing - 1)(h); h.prune(map[string]bool{"1": true}) }, missingGather, true, false},
 		"one was displaced":     {func(h *heldClaims) { others(manyMissing - 1)(h); h.displace("0", start) }, missingGather, false, true},
+		"it is displaced again and again": {func(h *heldClaims) {
+			h.mayRelease(claim("x", claims.Bound), start)
+			h.displace("x", start)
+			h.displace("x", start.Add(missingGather-1))
+		}, missingGather, true, false},
+		"one was displaced twice over": {func(h *heldClaims) { others(manyMissing - 2)(h); h.displace("0", start) }, missingGather, true, false},
 		"one was displaced long ago": {func(h *heldClaims) {
 			others(manyMissing - 2)(h)
 			h.displace("d", start.Add(-hold))
@@ -68,6 +74,38 @@ func TestWhichMissingOwnersAreHeld(t *testing.T) {
 			}
 			if release, held, _ := h.mayRelease(x, start.Add(tc.after)); release != tc.release || held != tc.held {
 				t.Errorf("release %t, held %t, want %t and %t", release, held, tc.release, tc.held)
+			}
+		})
+	}
+}
+
+// A Pod of another owner that waits for capacity wants the claim's name again and again.
+// That does not begin the wait for the release anew.
+func TestADisplacedClaimIsReleasedInTime(t *testing.T) {
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, others := range map[string]int{"alone": 0, "held with others": manyMissing - 1} {
+		t.Run(name, func(t *testing.T) {
+			h := heldClaims{hold: time.Hour}
+			for i := range others {
+				h.mayRelease(claims.Claim{Row: claims.Row{ID: fmt.Sprint(i)}}, start)
+			}
+			x := claims.Claim{Row: claims.Row{ID: "x"}}
+			for now := start; ; now = now.Add(5 * time.Second) {
+				h.displace("x", now)
+				release, _, began := h.mayRelease(x, now)
+				if began && now != start {
+					t.Fatalf("the hold begins again after %v", now.Sub(start))
+				}
+				want := missingGather
+				if others > 0 {
+					want = time.Hour
+				}
+				if release != (now.Sub(start) >= want) {
+					t.Fatalf("released %t after %v, want it after %v", release, now.Sub(start), want)
+				}
+				if release {
+					return
+				}
 			}
 		})
 	}
