@@ -10,7 +10,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
 )
 
 // conditionClaimsTableAccepted tells whether the claims table belongs to this
@@ -18,8 +18,8 @@ import (
 const conditionClaimsTableAccepted corev1.NodeConditionType = "ClaimsTableAccepted"
 
 // claimsTableAccepted puts what the guard found into the words of that condition.
-func claimsTableAccepted(s place.Status) virtualnode.Condition {
-	c := virtualnode.Condition{Type: conditionClaimsTableAccepted, Status: corev1.ConditionFalse, Reason: string(s.State), Message: s.String()}
+func claimsTableAccepted(s place.Status) nodeobject.Condition {
+	c := nodeobject.Condition{Type: conditionClaimsTableAccepted, Status: corev1.ConditionFalse, Reason: string(s.State), Message: s.String()}
 	switch s.State {
 	case place.Accepted:
 		c.Status, c.Reason = corev1.ConditionTrue, "TableBelongsHere"
@@ -31,8 +31,8 @@ func claimsTableAccepted(s place.Status) virtualnode.Condition {
 
 // sandboxdReachable puts what the provider knows of sandboxd into the words of
 // the Node's condition.
-func sandboxdReachable(r sandboxes.Reach) virtualnode.Condition {
-	c := virtualnode.Condition{Type: virtualnode.ConditionSandboxdReachable}
+func sandboxdReachable(r sandboxes.Reach) nodeobject.Condition {
+	c := nodeobject.Condition{Type: nodeobject.ConditionSandboxdReachable}
 	switch {
 	case !r.Known:
 		c.Status, c.Reason, c.Message = corev1.ConditionUnknown, "NotAskedYet", "sandboxd has not been asked yet"
@@ -51,15 +51,15 @@ func sandboxdReachable(r sandboxes.Reach) virtualnode.Condition {
 }
 
 // claimsTableWritable does the same for the newest write of the claims table.
-func claimsTableWritable(w claims.Writes) virtualnode.Condition {
+func claimsTableWritable(w claims.Writes) nodeobject.Condition {
 	if w.Err != nil {
-		return virtualnode.Condition{
-			Type: virtualnode.ConditionClaimsTableWritable, Status: corev1.ConditionFalse,
+		return nodeobject.Condition{
+			Type: nodeobject.ConditionClaimsTableWritable, Status: corev1.ConditionFalse,
 			Reason: "WriteFailed", Message: "no claim is made until the claims table can be written: " + w.Err.Error(),
 		}
 	}
-	return virtualnode.Condition{
-		Type: virtualnode.ConditionClaimsTableWritable, Status: corev1.ConditionTrue,
+	return nodeobject.Condition{
+		Type: nodeobject.ConditionClaimsTableWritable, Status: corev1.ConditionTrue,
 		Reason: "TableWritten", Message: "the claims table is on disk",
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
 )
 
 func TestConditions(t *testing.T) {
 	for name, tc := range map[string]struct {
-		got    virtualnode.Condition
+		got    nodeobject.Condition
 		kind   corev1.NodeConditionType
 		status corev1.ConditionStatus
 		reason string

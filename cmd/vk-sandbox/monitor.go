@@ -13,6 +13,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/podcache"
 )
 
 // monitor is shown each part of the daemon once it exists.
@@ -45,7 +46,7 @@ func (m *monitor) guard(guard *place.Guard) {
 	m.ready.guard.Store(guard)
 }
 
-func (m *monitor) node(pods *virtualnode.PodInformer, p *provider.Provider, node *virtualnode.VirtualNode) {
+func (m *monitor) node(pods *podcache.Informer, p *provider.Provider, node *virtualnode.VirtualNode) {
 	m.metrics.Provider.Watch(p)
 	m.metrics.Nodes.Watch(node.QueueDepths, p.StatusQueueLen)
 	synced, registered := pods.HasSynced, node.Registered()

@@ -21,7 +21,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
-	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
 )
 
 const (
@@ -189,7 +189,7 @@ func (o *options) validate() error {
 	if o.nodeIP != nil && o.nodeIP.IsUnspecified() {
 		v.Check("node-ip", o.nodeIP.String(), errors.New("the unspecified address reaches nobody; want the host's own"))
 	}
-	fixed := virtualnode.FixedLabels(o.nodeName)
+	fixed := nodeobject.FixedLabels(o.nodeName)
 	for _, key := range slices.Sorted(maps.Keys(fixed)) {
 		if given, ok := o.nodeLabels[key]; ok && given != fixed[key] {
 			v.Fail("node-labels", fmt.Errorf("the node's label %s is always %q, not %q; leave it out", key, fixed[key], given))

@@ -18,6 +18,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/kubeletapi"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/podcache"
 )
 
 // loopJitter keeps the nodes of a cluster from acting in step.
@@ -67,9 +70,9 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	watch.guard(guard)
 
 	node := watch.metrics.Sandboxd.Measure(client)
-	pods := virtualnode.NewPodInformer(kube.pods, o.nodeName)
+	pods := podcache.NewInformer(kube.pods, o.nodeName)
 	// Not the heartbeat client: its time-out would end the watch.
-	ownNode := virtualnode.NewNodeInformer(kube.pods, o.nodeName)
+	ownNode := nodeobject.NewInformer(kube.pods, o.nodeName)
 	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
 	defer stopEvents()
 	lifecycle, err := provider.New(provider.Config{
@@ -91,18 +94,19 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		return err
 	}
 	virtual, err := virtualnode.New(virtualnode.Config{
-		NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(),
-		HostID: host, Admitted: guard.Admitted(),
-		CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, MaxPods: o.nodePods.Quantity,
-		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey,
-		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
-		Client: kube.pods, HeartbeatClient: kube.heartbeat,
-		Pods: pods, Node: ownNode, Provider: watch.metrics.Provider.Measure(lifecycle), Observer: lifecycle, Recorder: recorder,
-		Conditions: func() []virtualnode.Condition {
-			return []virtualnode.Condition{
-				sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
-			}
+		Config: nodeobject.Config{
+			NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(), HostID: host,
+			CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, MaxPods: o.nodePods.Quantity,
+			HeartbeatClient: kube.heartbeat, Node: ownNode, Recorder: recorder,
+			Conditions: func() []nodeobject.Condition {
+				return []nodeobject.Condition{
+					sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
+				}
+			},
 		},
+		ListenAddr: o.listenAddr, CertFile: o.tlsCert, KeyFile: o.tlsKey, Admitted: guard.Admitted(),
+		QueueQPS: o.kubeAPIQPS, QueueBurst: o.kubeAPIBurst,
+		Client: kube.pods, Pods: pods, Provider: watch.metrics.Provider.Measure(lifecycle), Observer: lifecycle,
 	})
 	if err != nil {
 		return err
@@ -141,12 +145,21 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 
 // withFlag puts the flag in front of an error about a setting of the virtual node.
 func (o *options) withFlag(err error) error {
-	var setting *virtualnode.SettingError
-	if !errors.As(err, &setting) {
+	var (
+		flag        string
+		name        *nodeobject.NameTakenError
+		address     *kubeletapi.AddressError
+		certificate *kubeletapi.CertificateError
+	)
+	switch {
+	case errors.As(err, &name):
+		flag = "node-name"
+	case errors.As(err, &address):
+		flag = "listen-addr"
+	case errors.As(err, &certificate):
+		flag = "tls-cert"
+	default:
 		return err
 	}
-	flag := map[virtualnode.Setting]string{
-		virtualnode.SettingNodeName: "node-name", virtualnode.SettingListenAddr: "listen-addr", virtualnode.SettingCertFile: "tls-cert",
-	}[setting.Setting]
 	return fmt.Errorf("%s: %w", o.origin(flag), err)
 }

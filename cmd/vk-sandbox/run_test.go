@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
-	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/kubeletapi"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
 )
 
 // An error about a setting of the virtual node names the flag, and the variable that the
@@ -18,14 +19,14 @@ import (
 func TestErrorsOfTheNodeNameTheFlag(t *testing.T) {
 	o := options{origins: program.Origins{"node-name": "VK_NODE_NAME"}}
 	cause := errors.New("cause")
-	for setting, want := range map[virtualnode.Setting]string{
-		virtualnode.SettingNodeName:   "--node-name (from VK_NODE_NAME): register: cause",
-		virtualnode.SettingListenAddr: "--listen-addr: register: cause",
-		virtualnode.SettingCertFile:   "--tls-cert: register: cause",
+	for setting, want := range map[error]string{
+		&nodeobject.NameTakenError{Err: cause}:   "--node-name (from VK_NODE_NAME): register: cause",
+		&kubeletapi.AddressError{Err: cause}:     "--listen-addr: register: cause",
+		&kubeletapi.CertificateError{Err: cause}: "--tls-cert: register: cause",
 	} {
-		err := o.withFlag(fmt.Errorf("register: %w", &virtualnode.SettingError{Setting: setting, Err: cause}))
+		err := o.withFlag(fmt.Errorf("register: %w", setting))
 		if !errors.Is(err, cause) || err.Error() != want {
-			t.Errorf("%s: %v, want %s", setting, err, want)
+			t.Errorf("%T: %v, want %s", setting, err, want)
 		}
 	}
 	if err := o.withFlag(net.ErrClosed); err != net.ErrClosed { //nolint:errorlint // the same one

@@ -4,6 +4,7 @@
 package virtualnode
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,30 +14,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/record"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
 func TestADaemonThatIsNotAdmittedTakesNoPods(t *testing.T) {
-	for name, left := range map[string]*corev1.Node{"first start": nil, "restart": heldNode("host-a")} {
+	for name, left := range map[string]*corev1.Node{"first start": nil, "restart": leftNode("host-a")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := fake.NewClientset(publishedPod())
+				client := fake.NewClientset(fakecluster.PublishedPod())
 				if left != nil {
-					client = fake.NewClientset(publishedPod(), left)
+					client = fake.NewClientset(fakecluster.PublishedPod(), left)
 				}
 				admitted, provider := make(chan struct{}), newFakeProvider(nil)
-				closed := Condition{"ClusterAccepted", corev1.ConditionFalse, "OtherCluster", "the claims belong to another cluster"}
-				state := &ownConditions{now: []Condition{reachable, {ConditionClaimsTableWritable, corev1.ConditionTrue, "Written", "written"}, closed}}
+				closed := nodeobject.Condition{
+					Type: "ClusterAccepted", Status: corev1.ConditionFalse, Reason: "OtherCluster", Message: "the claims belong to another cluster",
+				}
 				v := startControl(t, client, provider, func(c *Config) {
-					c.HostID, c.Admitted, c.Conditions = "host-a", admitted, state.get
+					c.HostID, c.Admitted = "host-a", admitted
+					c.Conditions = func() []nodeobject.Condition { return append(alwaysReachable(), closed) }
 				})
 				<-v.Registered()
 				time.Sleep(10 * time.Minute)
-				n := getNode(t, client)
+				n := fakecluster.StoredNode(t, client)
 				if pods, room := n.Status.Capacity.Pods().Value(), n.Status.Allocatable.Pods().Value(); pods != 0 || room != 0 {
 					t.Errorf("room for %d Pods of %d, want none", room, pods)
 				}
-				if n.Status.Capacity.Cpu().Value() != 4000 || condition(n, corev1.NodeReady).Status != corev1.ConditionTrue || condition(n, closed.Type).Reason != closed.Reason {
+				if n.Status.Capacity.Cpu().Value() != 4000 || fakecluster.Condition(n, corev1.NodeReady).Status != corev1.ConditionTrue || fakecluster.Condition(n, closed.Type).Reason != closed.Reason {
 					t.Errorf("status = %+v, want it complete, Ready, and the daemon's conditions", n.Status)
 				}
 				for _, a := range client.Actions() {
@@ -50,7 +55,7 @@ func TestADaemonThatIsNotAdmittedTakesNoPods(t *testing.T) {
 
 				close(admitted)
 				time.Sleep(time.Second)
-				n = getNode(t, client)
+				n = fakecluster.StoredNode(t, client)
 				if pods, room := n.Status.Capacity.Pods().Value(), n.Status.Allocatable.Pods().Value(); pods != 2000 || room != 2000 {
 					t.Errorf("room for %d Pods of %d a second later, want 2000", room, pods)
 				}
@@ -70,7 +75,7 @@ func TestAnAdmittedDaemonStartsWithItsPods(t *testing.T) {
 	for name, admitted := range map[string]<-chan struct{}{"nothing to wait for": nil, "admitted already": open} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := fake.NewClientset(publishedPod())
+				client := fake.NewClientset(fakecluster.PublishedPod())
 				v := startControl(t, client, newFakeProvider(nil), func(c *Config) { c.Admitted = admitted })
 				<-v.Registered()
 				var order []string
@@ -82,7 +87,7 @@ func TestAnAdmittedDaemonStartsWithItsPods(t *testing.T) {
 				if got := strings.Join(order, ", "); got != "list pods, create nodes" {
 					t.Errorf("requests: %s", got)
 				}
-				if got := getNode(t, client).Status.Allocatable.Pods().Value(); got != 2000 {
+				if got := fakecluster.StoredNode(t, client).Status.Allocatable.Pods().Value(); got != 2000 {
 					t.Errorf("room for %d Pods", got)
 				}
 			})
@@ -90,29 +95,12 @@ func TestAnAdmittedDaemonStartsWithItsPods(t *testing.T) {
 	}
 }
 
-// runControl runs the controllers, and returns what they end with.
-func runControl(t *testing.T, client *fake.Clientset, p Provider, hostID string) (*VirtualNode, <-chan error) {
-	t.Helper()
-	v, err := New(*nodeConfig(func(c *Config) {
-		c.QueueQPS, c.QueueBurst = 200, 400
-		c.Client, c.HeartbeatClient = client, client
-		c.Pods, c.Node = NewPodInformer(client, "host-1-sandboxd"), NewNodeInformer(client, "host-1-sandboxd")
-		c.Provider, c.Recorder, c.Conditions, c.HostID = p, &record.FakeRecorder{}, alwaysReachable, hostID
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- v.control(t.Context(), 10260) }()
-	return v, done
-}
-
 func TestASecondHostLooksAtNoPod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, provider := fake.NewClientset(heldNode("host-b"), publishedPod()), newFakeProvider(nil)
-		withVersions(client)
-		keepRenewed(t, client)
-		_, done := runControl(t, client, provider, "host-a")
+		client, provider := fake.NewClientset(leftNode("host-b"), fakecluster.PublishedPod()), newFakeProvider(nil)
+		fakecluster.WithVersions(client)
+		fakecluster.KeepRenewed(t, client)
+		_, done := runControl(t.Context(), t, client, provider, ofHost("host-a"))
 		if err := <-done; err == nil || !strings.Contains(err.Error(), `"host-b"`) {
 			t.Fatalf("error = %v, want one that names the host", err)
 		}
@@ -124,43 +112,15 @@ func TestASecondHostLooksAtNoPod(t *testing.T) {
 	})
 }
 
-// A cordon, and whatever else others have put on the Node, is there after the
-// takeover and after the old holder's identity is gone.
-func TestAReplacedHostTakesTheNodeOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		theirs := corev1.Taint{Key: "example.com/theirs", Effect: corev1.TaintEffectNoSchedule}
-		client := fake.NewClientset(heldNode("host-b", func(n *corev1.Node) {
-			n.Spec.Unschedulable, n.Labels["example.com/theirs"] = true, "yes"
-			n.Spec.Taints = []corev1.Taint{theirs}
-		}))
-		withVersions(client)
-		if err := client.Tracker().Add(nodeLease(time.Now())); err != nil {
-			t.Fatal(err)
-		}
-		v := startControl(t, client, newFakeProvider(nil), func(c *Config) { c.HostID = "host-a" })
-		<-v.Registered()
-		for range 3 { // right away, and while it runs
-			n := getNode(t, client)
-			if n.UID != "node-uid" || n.Annotations[AnnotationHostID] != "host-a" {
-				t.Errorf("node %s belongs to %q", n.UID, n.Annotations[AnnotationHostID])
-			}
-			if !n.Spec.Unschedulable || n.Labels["example.com/theirs"] != "yes" || len(n.Spec.Taints) != 2 || n.Spec.Taints[0] != theirs || n.Spec.Taints[1] != providerTaint() {
-				t.Errorf("unschedulable %t, labels %v, taints %v", n.Spec.Unschedulable, n.Labels, n.Spec.Taints)
-			}
-			time.Sleep(2 * time.Minute)
-		}
-	})
-}
-
 // The old holder ends, and what it still writes does not bring its identity back.
 func TestADaemonEndsWhenAnotherHostHasItsNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()
-		withVersions(client)
-		v, done := runControl(t, client, newFakeProvider(nil), "host-a")
+		fakecluster.WithVersions(client)
+		v, done := runControl(t.Context(), t, client, newFakeProvider(nil), ofHost("host-a"))
 		<-v.Registered()
 		time.Sleep(10 * time.Minute)
-		if got := getNode(t, client).Annotations[AnnotationHostID]; got != "host-a" {
+		if got := fakecluster.StoredNode(t, client).Annotations[nodeobject.AnnotationHostID]; got != "host-a" {
 			t.Fatalf("the Node belongs to %q", got)
 		}
 		patch := []byte(`{"metadata":{"annotations":{"sandbox.cocoonstack.io/host-id":"host-b"}}}`)
@@ -169,42 +129,15 @@ func TestADaemonEndsWhenAnotherHostHasItsNode(t *testing.T) {
 		}
 		select {
 		case err := <-done:
-			if !isSettingError(err, SettingNodeName) || !strings.Contains(err.Error(), `"host-b"`) {
+			var taken *nodeobject.NameTakenError
+			if !errors.As(err, &taken) || !strings.Contains(err.Error(), `"host-b"`) {
 				t.Errorf("error = %v, want one about the node's name that names the host", err)
 			}
 		case <-time.After(time.Second):
 			t.Error("it goes on")
 		}
-		if got := getNode(t, client).Annotations[AnnotationHostID]; got != "host-b" {
+		if got := fakecluster.StoredNode(t, client).Annotations[nodeobject.AnnotationHostID]; got != "host-b" {
 			t.Errorf("the Node belongs to %q", got)
-		}
-	})
-}
-
-// Two hosts that start at once: the Node belongs to the one that created it.
-func TestTwoHostsThatRegisterAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		withVersions(client)
-		_, first := runControl(t, client, newFakeProvider(nil), "host-a")
-		_, second := runControl(t, client, newFakeProvider(nil), "host-b")
-		time.Sleep(time.Minute)
-		winner, ended := getNode(t, client).Annotations[AnnotationHostID], second
-		if winner == "host-b" {
-			ended = first
-		}
-		select {
-		case err := <-ended:
-			if err == nil || !strings.Contains(err.Error(), winner) {
-				t.Errorf("error = %v, want one that names %s", err, winner)
-			}
-		default:
-			t.Errorf("the Node belongs to %q, and the other host goes on", winner)
-		}
-		select {
-		case err := <-map[bool]<-chan error{true: first, false: second}[winner == "host-a"]:
-			t.Errorf("the host that has the Node ended with %v", err)
-		default:
 		}
 	})
 }

@@ -1,11 +1,15 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package virtualnode puts a virtual node into a cluster: the Node object and
-// its lease, the pod controller that feeds a Pod provider, and the kubelet API
-// with its TLS certificate. It knows nothing of claims.
+// Package virtualnode puts a virtual node into a cluster. It runs the pod controller that
+// feeds a Pod provider, beside three parts with packages of their own:
 //
-// The order of a start is fixed, because each step protects the next:
+//	nodeobject  the Node object and its lease, and which host may serve them
+//	podcache    the Pods bound to the node, and the statuses that are written to them
+//	kubeletapi  the kubelet API and its certificate
+//
+// It knows nothing of claims. The order of a start is fixed, because each step protects the
+// next:
 //
 //  1. The kubelet API listens. An address that cannot be bound ends the daemon
 //     before anything is published.
@@ -23,5 +27,5 @@
 // scheduled to it, and the Pods that it has are not evicted. Step 3 follows once
 // the daemon is admitted, and then the Node gets its room.
 //
-// Steps 2 to 4 wait for an API server that is away, for as long as it takes.
+// Steps 2 to 4 wait for an API server that is unreachable, for as long as it takes.
 package virtualnode

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	pkgerrors "github.com/pkg/errors"
 	vklog "github.com/virtual-kubelet/virtual-kubelet/log"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 )
@@ -38,7 +39,7 @@ func TestLibraryLog(t *testing.T) {
 		"with fields":      {func(l vklog.Logger) { l.WithFields(vklog.Fields{"b": 2, "a": 1}).Warn("a") }, "level=WARN msg=a a=1 b=2"},
 		"with an error":    {func(l vklog.Logger) { l.WithError(err).Warn("a") }, `level=WARN msg=a err="outer: cause"`},
 		"a conflict": {func(l vklog.Logger) {
-			l.WithError(pkgerrors.Wrap(apierrors.NewConflict(podResource, "p", errors.New("modified")), "outer")).WithField("key", "a").Error("a")
+			l.WithError(pkgerrors.Wrap(apierrors.NewConflict(corev1.Resource("pods"), "p", errors.New("modified")), "outer")).WithField("key", "a").Error("a")
 		}, `level=DEBUG+2 msg=a err="outer: Operation cannot be fulfilled on pods \"p\": modified" key=a`},
 		"with no error": {func(l vklog.Logger) { l.WithError(nil).Warn("a") }, "level=WARN msg=a"},
 	} {

@@ -29,7 +29,7 @@ func newPodController(c *Config) (*node.PodController, error) {
 	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
 	retry := retryForever(c.Pods.Lister())
 	controller, err := node.NewPodController(node.PodControllerConfig{
-		PodClient:                 podsGetter{c.Client.CoreV1(), c.Pods.published},
+		PodClient:                 c.Pods.Client(c.Client.CoreV1()),
 		PodInformer:               c.Pods,
 		EventRecorder:             newPods{c.Recorder},
 		Provider:                  c.Provider,

@@ -16,59 +16,23 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/podcache"
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
-
-// startControl runs the controllers of a virtual node until the test ends.
-func startControl(t *testing.T, client *fake.Clientset, p Provider, change func(*Config)) *VirtualNode {
-	t.Helper()
-	c := nodeConfig(func(c *Config) {
-		c.QueueQPS, c.QueueBurst = 200, 400
-		c.Client, c.HeartbeatClient = client, client
-		c.Pods, c.Node = NewPodInformer(client, "host-1-sandboxd"), NewNodeInformer(client, "host-1-sandboxd")
-		c.Provider = p
-		c.Recorder = &record.FakeRecorder{}
-		c.Conditions = alwaysReachable
-		if change != nil {
-			change(c)
-		}
-	})
-	v, err := New(*c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- v.control(ctx, 10260) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("control ended with %v", err)
-		}
-	})
-	return v
-}
-
-func storedPod(t *testing.T, client *fake.Clientset) *corev1.Pod {
-	t.Helper()
-	pod, err := client.CoreV1().Pods("default").Get(t.Context(), "my-sandbox", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pod
-}
 
 func TestPodReachesProviderAndStatusReachesAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, provider := fake.NewClientset(publishedPod()), newFakeProvider(nil)
+		client, provider := fake.NewClientset(fakecluster.PublishedPod()), newFakeProvider(nil)
 		v := startControl(t, client, provider, nil)
 		<-v.Registered()
 		time.Sleep(time.Second)
 		if got := provider.created(); got != 1 {
 			t.Fatalf("%d creates, want 1", got)
 		}
-		provider.publish(reportedPod())
+		provider.publish(fakecluster.ReportedPod())
 		time.Sleep(time.Second)
-		pod := storedPod(t, client)
+		pod := fakecluster.StoredPod(t, client)
 		if pod.Status.Phase != corev1.PodRunning || pod.Annotations["sandbox.cocoonstack.io/claim-id"] != "sb_1" {
 			t.Errorf("stored status = %+v, annotations = %v", pod.Status, pod.Annotations)
 		}
@@ -82,7 +46,7 @@ func TestPodReachesProviderAndStatusReachesAPI(t *testing.T) {
 // Secrets, ConfigMaps and Services, none to read or update a Pod singly.
 func TestRequestsOfTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pod := publishedPod(func(p *corev1.Pod) {
+		pod := fakecluster.PublishedPod(func(p *corev1.Pod) {
 			p.Spec.Containers = []corev1.Container{{Name: "agent", Env: []corev1.EnvVar{
 				{Name: "S", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "k"}}},
 				{Name: "C", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "k"}}},
@@ -119,7 +83,7 @@ func TestRequestsOfTheController(t *testing.T) {
 
 func TestFailingPodIsNeverForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(publishedPod())
+		client := fake.NewClientset(fakecluster.PublishedPod())
 		provider := newFakeProvider(func(attempt int, _ *corev1.Pod) error {
 			if attempt <= 60 {
 				return errors.New("no warm capacity")
@@ -132,7 +96,7 @@ func TestFailingPodIsNeverForgotten(t *testing.T) {
 		if got := provider.created(); got <= 20 || got >= 60 {
 			t.Fatalf("%d creates after ten minutes, want between 20 and 60: retried, and with a back-off", got)
 		}
-		pod := storedPod(t, client)
+		pod := fakecluster.StoredPod(t, client)
 		if pod.Status.Phase != corev1.PodPending || pod.Status.Message != "no warm capacity" {
 			t.Errorf("status = %+v, want Pending with the reason", pod.Status)
 		}
@@ -145,7 +109,7 @@ func TestFailingPodIsNeverForgotten(t *testing.T) {
 
 func TestRetryAfterIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(publishedPod())
+		client := fake.NewClientset(fakecluster.PublishedPod())
 		var at []time.Time
 		provider := newFakeProvider(func(int, *corev1.Pod) error {
 			at = append(at, time.Now())
@@ -168,7 +132,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 
 func TestDeletionDoesNotSitOutTheWaitOfACreate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(publishedPod())
+		client := fake.NewClientset(fakecluster.PublishedPod())
 		provider := newFakeProvider(func(int, *corev1.Pod) error {
 			time.Sleep(10 * time.Second) // the deletion arrives meanwhile
 			return busy(time.Hour)
@@ -176,7 +140,7 @@ func TestDeletionDoesNotSitOutTheWaitOfACreate(t *testing.T) {
 		v := startControl(t, client, provider, nil)
 		<-v.Registered()
 		time.Sleep(5 * time.Second)
-		pod := storedPod(t, client)
+		pod := fakecluster.StoredPod(t, client)
 		now, grace := metav1.NewTime(time.Now().Truncate(time.Second)), int64(0) // as the API stores it
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, &grace
 		if _, err := client.CoreV1().Pods("default").Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
@@ -193,21 +157,21 @@ func TestDeletionDoesNotSitOutTheWaitOfACreate(t *testing.T) {
 // provider that notifies again is heard, and the informer's resync compares.
 func TestStatusRevertedByOthersIsPublishedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, provider := fake.NewClientset(publishedPod()), newFakeProvider(nil)
+		client, provider := fake.NewClientset(fakecluster.PublishedPod()), newFakeProvider(nil)
 		v := startControl(t, client, provider, nil)
 		<-v.Registered()
 		time.Sleep(time.Second)
-		provider.publish(reportedPod())
+		provider.publish(fakecluster.ReportedPod())
 		time.Sleep(time.Second)
-		pod := storedPod(t, client)
+		pod := fakecluster.StoredPod(t, client)
 		pod.Status.Phase, pod.Status.PodIP, pod.Status.PodIPs = corev1.PodPending, "", nil
 		if _, err := client.CoreV1().Pods("default").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		provider.publish(reportedPod())
-		time.Sleep(2*podResync + time.Second) // a resync that just misses a handler takes the next
-		if got := storedPod(t, client).Status; got.Phase != corev1.PodRunning || got.PodIP != "10.0.0.5" {
+		provider.publish(fakecluster.ReportedPod())
+		time.Sleep(2*podcache.ResyncPeriod + time.Second) // a resync that just misses a handler takes the next
+		if got := fakecluster.StoredPod(t, client).Status; got.Phase != corev1.PodRunning || got.PodIP != "10.0.0.5" {
 			t.Errorf("status = %+v, want it Running again", got)
 		}
 	})
@@ -222,10 +186,10 @@ func TestPodEvents(t *testing.T) {
 			}
 			return nil
 		})
-		v := startControl(t, fake.NewClientset(publishedPod()), provider, func(c *Config) { c.Recorder = events })
+		v := startControl(t, fake.NewClientset(fakecluster.PublishedPod()), provider, func(c *Config) { c.Recorder = events })
 		<-v.Registered()
 		time.Sleep(time.Minute)
-		got := recorded(events)
+		got := fakecluster.Recorded(events)
 		if len(got) != 2 || got[0] != "Warning ProviderCreateFailed first" || !strings.HasPrefix(got[1], "Normal ") {
 			t.Errorf("events = %q, want the failed create and then the one that succeeded", got)
 		}
@@ -236,13 +200,13 @@ func TestPodEvents(t *testing.T) {
 func TestNoEventForAPodThatRan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := record.NewFakeRecorder(10)
-		ran := publishedPod()
+		ran := fakecluster.PublishedPod()
 		ran.Status.Phase = corev1.PodRunning
 		provider := newFakeProvider(nil)
 		v := startControl(t, fake.NewClientset(ran), provider, func(c *Config) { c.Recorder = events })
 		<-v.Registered()
 		time.Sleep(time.Minute)
-		if got := recorded(events); provider.created() != 1 || len(got) != 0 {
+		if got := fakecluster.Recorded(events); provider.created() != 1 || len(got) != 0 {
 			t.Errorf("%d Pods were created, with the events %q, want one without", provider.created(), got)
 		}
 	})
@@ -250,44 +214,18 @@ func TestNoEventForAPodThatRan(t *testing.T) {
 
 func TestForeignNodeIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(existingNode(map[string]string{"kubernetes.io/os": "linux"}), publishedPod())
-		provider := newFakeProvider(nil)
-		v, err := New(*nodeConfig(func(c *Config) {
-			c.QueueQPS, c.QueueBurst = 1, 1
-			c.Client, c.HeartbeatClient = client, client
-			c.Pods, c.Node = NewPodInformer(client, "host-1-sandboxd"), NewNodeInformer(client, "host-1-sandboxd")
-			c.Provider, c.Recorder, c.Conditions = provider, &record.FakeRecorder{}, alwaysReachable
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := fake.NewClientset(fakecluster.PublishedPod(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: fakecluster.NodeName, UID: "node-uid", Labels: map[string]string{"kubernetes.io/os": "linux"},
+		}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := v.control(ctx, 1); err == nil {
+		if _, done := runControl(ctx, t, client, newFakeProvider(nil), nil); <-done == nil {
 			t.Fatal("a node of another kind was taken over")
 		}
 		for _, a := range client.Actions() {
 			if a.GetVerb() != "get" || a.GetResource().Resource != "nodes" {
 				t.Errorf("request after the name was refused: %s %s", a.GetVerb(), a.GetResource().Resource)
 			}
-		}
-	})
-}
-
-func TestRestartTakesUpItsOwnNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		since := time.Now().Add(-24 * time.Hour)
-		left := newNode(nodeConfig(nil), 10260, alwaysReachable(), since)
-		left.UID, left.Spec.Taints = "node-uid", []corev1.Taint{{Key: "example.com/theirs", Effect: corev1.TaintEffectNoSchedule}}
-		client := fake.NewClientset(left)
-		v := startControl(t, client, newFakeProvider(nil), nil)
-		<-v.Registered()
-		n := getNode(t, client)
-		if n.UID != "node-uid" || len(n.Spec.Taints) != 2 || n.Spec.Taints[1] != providerTaint() {
-			t.Errorf("node %s has the taints %v, want its own put back", n.UID, n.Spec.Taints)
-		}
-		if ready := condition(n, corev1.NodeReady); !ready.LastTransitionTime.Time.Equal(since) || ready.LastHeartbeatTime.Time.Equal(since) {
-			t.Errorf("condition = %+v, want a new heartbeat and the old transition", ready)
 		}
 	})
 }

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
 const (
@@ -29,7 +31,7 @@ func TestAPodThatFailedForGoodHoldsNoSandbox(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := fake.NewClientset(sandboxPod("a", "P1", never))
-				countVersions(client)
+				fakecluster.WithVersions(client)
 				if delay > 0 {
 					delayPods(client, delay)
 				}

@@ -64,10 +64,10 @@ func backoff(n int) time.Duration {
 }
 
 func deleting(pods corev1listers.PodLister, key string) bool {
-	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	name, err := cache.ParseObjectName(key)
 	if err != nil {
 		return false
 	}
-	pod, err := pods.Pods(namespace).Get(name)
+	pod, err := pods.Pods(name.Namespace).Get(name.Name)
 	return err == nil && pod.DeletionTimestamp != nil
 }

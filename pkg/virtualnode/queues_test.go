@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
 type busy time.Duration
@@ -34,8 +36,8 @@ func podLister(t *testing.T, pods ...*corev1.Pod) corev1listers.PodLister {
 
 func TestRetryForever(t *testing.T) {
 	now := metav1.Now()
-	lister := podLister(t, publishedPod(),
-		publishedPod(func(p *corev1.Pod) { p.Name, p.DeletionTimestamp = "leaving", &now }))
+	lister := podLister(t, fakecluster.PublishedPod(),
+		fakecluster.PublishedPod(func(p *corev1.Pod) { p.Name, p.DeletionTimestamp = "leaving", &now }))
 	for name, tc := range map[string]struct {
 		key   string
 		tried int

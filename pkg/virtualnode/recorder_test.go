@@ -13,25 +13,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/record"
-)
 
-// recorded returns the events so far. The recorder may be in use.
-func recorded(events *record.FakeRecorder) (got []string) {
-	for len(events.Events) > 0 {
-		got = append(got, <-events.Events)
-	}
-	return got
-}
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
+)
 
 func TestWarningsOnly(t *testing.T) {
 	events := record.NewFakeRecorder(10)
 	r := warningsOnly{events}
 	for _, kind := range []string{corev1.EventTypeNormal, corev1.EventTypeWarning} {
-		r.Event(publishedPod(), kind, "One", "m")
-		r.Eventf(publishedPod(), kind, "Two", "%s", "m")
-		r.AnnotatedEventf(publishedPod(), nil, kind, "Three", "%s", "m")
+		r.Event(fakecluster.PublishedPod(), kind, "One", "m")
+		r.Eventf(fakecluster.PublishedPod(), kind, "Two", "%s", "m")
+		r.AnnotatedEventf(fakecluster.PublishedPod(), nil, kind, "Three", "%s", "m")
 	}
-	got := recorded(events)
+	got := fakecluster.Recorded(events)
 	if want := []string{"Warning One m", "Warning Two m", "Warning Three m"}; !slices.Equal(got, want) {
 		t.Errorf("events = %q, want %q", got, want)
 	}
@@ -50,9 +44,9 @@ func TestNewRecorderWritesToTheAPIServer(t *testing.T) {
 				client := fake.NewClientset()
 				recorder, stop := NewRecorder(t.Context(), client, "host-1-sandboxd", tc.onlyWarnings)
 				defer stop()
-				recorder.Event(publishedPod(), corev1.EventTypeNormal, "Calm", "message")
+				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeNormal, "Calm", "message")
 				time.Sleep(time.Millisecond) // an event's name has its time
-				recorder.Event(publishedPod(), corev1.EventTypeWarning, "Grave", "message")
+				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeWarning, "Grave", "message")
 				synctest.Wait()
 				list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
 				if err != nil {

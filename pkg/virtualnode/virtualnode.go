@@ -5,19 +5,21 @@ package virtualnode
 
 import (
 	"context"
-	"fmt"
-	"net"
+	"sync"
 	"sync/atomic"
 
 	"github.com/virtual-kubelet/virtual-kubelet/node"
 	"golang.org/x/sync/errgroup"
-	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/kubeletapi"
 )
 
 // VirtualNode is one virtual node of a cluster.
 type VirtualNode struct {
-	config     Config
-	registered *milestone
+	config Config
+	// registered is closed by setRegistered.
+	registered    chan struct{}
+	setRegistered func()
 	// controller is nil until it has been built.
 	controller atomic.Pointer[node.PodController]
 }
@@ -27,39 +29,35 @@ func New(c Config) (*VirtualNode, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &VirtualNode{config: c, registered: newMilestone()}, nil
+	registered := make(chan struct{})
+	return &VirtualNode{config: c, registered: registered, setRegistered: sync.OnceFunc(func() { close(registered) })}, nil
 }
 
 // Registered is closed once the Node is in the cluster. What refers to the Node
 // object waits for it. Its Pods are known by then, unless the daemon is not
-// admitted yet (see [Config.Admitted]): whether they are, [PodInformer.HasSynced]
-// tells.
-func (v *VirtualNode) Registered() <-chan struct{} { return v.registered.done }
+// admitted yet (see [Config.Admitted]): [podcache.Informer.HasSynced] reports
+// whether they are.
+func (v *VirtualNode) Registered() <-chan struct{} { return v.registered }
 
 // Run brings the node up as the package comment describes, and keeps it until
 // ctx ends; then it returns nil once everything it started has stopped. The
 // Node object stays, still Ready: a daemon that restarts must not have its Pods
-// evicted. An error means that the node cannot be served at all: the address
-// cannot be bound, the certificate not loaded, the name is another node's or
-// another host's, now or later. Where a setting has to be changed, it is a
-// [SettingError]. Run may be called once.
+// evicted. An error means that the node cannot be served at all. A setting has to be
+// changed if it is a [kubeletapi.AddressError], a [kubeletapi.CertificateError] or, now or
+// later, a [nodeobject.NameTakenError]. Run may be called once.
 func (v *VirtualNode) Run(ctx context.Context) error {
 	ctx = withLibraryLog(ctx)
 	c := &v.config
 
-	pair, err := Certificate(ctx, c.CertFile, c.KeyFile, c.NodeName, c.NodeIP)
+	api, err := kubeletapi.Listen(ctx, kubeletapi.Config{
+		ListenAddr: c.ListenAddr, CertFile: c.CertFile, KeyFile: c.KeyFile, NodeName: c.NodeName, NodeIP: c.NodeIP,
+	})
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.ListenAddr)
-	if err != nil {
-		return &SettingError{SettingListenAddr, fmt.Errorf("listen for the kubelet API; is another virtual node using the address? %w", err)}
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	klog.FromContext(ctx).Info("Kubelet API is listening", "address", listener.Addr())
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serve(ctx, listener, pair, newRoutes()) })
-	group.Go(func() error { return v.control(ctx, int32(port)) })
+	group.Go(func() error { return api.Run(ctx) })
+	group.Go(func() error { return v.control(ctx, api.Port()) })
 	return group.Wait()
 }

@@ -22,22 +22,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/record"
-)
 
-func runConfig(client *fake.Clientset, change func(*Config)) Config {
-	return *nodeConfig(func(c *Config) {
-		c.ListenAddr = "127.0.0.1:0"
-		c.QueueQPS, c.QueueBurst = 200, 400
-		c.Client, c.HeartbeatClient = client, client
-		c.Pods, c.Node = NewPodInformer(client, c.NodeName), NewNodeInformer(client, c.NodeName)
-		c.Provider, c.Recorder = newFakeProvider(nil), &record.FakeRecorder{}
-		c.Conditions = alwaysReachable
-		if change != nil {
-			change(c)
-		}
-	})
-}
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/kubeletapi"
+	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
+)
 
 func TestRun(t *testing.T) {
 	client := fake.NewClientset()
@@ -45,7 +33,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := New(runConfig(client, nil))
+	v, err := New(runConfig(client, newFakeProvider(nil), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +89,7 @@ func TestRun(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("Run ended with %v", err)
 	}
-	if n := getNode(t, client); condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
+	if n := fakecluster.StoredNode(t, client); fakecluster.Condition(n, corev1.NodeReady).Status != corev1.ConditionTrue {
 		t.Error("the node is not Ready after a stop: its Pods would be evicted")
 	}
 }
@@ -119,32 +107,26 @@ func TestRunFailsBeforeAnythingIsPublished(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Config)
 		says   string
-		of     Setting
+		of     any // a pointer to an error of the kind that is wanted
 	}{
-		"address in use":       {func(c *Config) { c.ListenAddr = taken.Addr().String() }, "address already in use", SettingListenAddr},
-		"address of another":   {func(c *Config) { c.ListenAddr = "192.0.2.1:1" }, "192.0.2.1:1", SettingListenAddr},
-		"a broken certificate": {func(c *Config) { c.CertFile, c.KeyFile = broken, broken }, broken, SettingCertFile},
+		"address in use":       {func(c *Config) { c.ListenAddr = taken.Addr().String() }, "address already in use", new(*kubeletapi.AddressError)},
+		"address of another":   {func(c *Config) { c.ListenAddr = "192.0.2.1:1" }, "192.0.2.1:1", new(*kubeletapi.AddressError)},
+		"a broken certificate": {func(c *Config) { c.CertFile, c.KeyFile = broken, broken }, broken, new(*kubeletapi.CertificateError)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset()
-			v, err := New(runConfig(client, tc.change))
+			v, err := New(runConfig(client, newFakeProvider(nil), tc.change))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Run(t.Context()); !isSettingError(err, tc.of) || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("error = %v, want one about %s that names %s", err, tc.of, tc.says)
+			if err := v.Run(t.Context()); !errors.As(err, tc.of) || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("error = %v, want a %T that names %s", err, tc.of, tc.says)
 			}
 			if got := client.Actions(); len(got) != 0 {
 				t.Errorf("requests = %v, want none", got)
 			}
 		})
 	}
-}
-
-// isSettingError reports whether err says that a setting has to be changed.
-func isSettingError(err error, of Setting) bool {
-	var setting *SettingError
-	return errors.As(err, &setting) && setting.Setting == of && errors.Unwrap(setting) != nil
 }
 
 func TestNewWantsACompleteConfig(t *testing.T) {
@@ -156,12 +138,24 @@ func TestNewWantsACompleteConfig(t *testing.T) {
 		"provider":         func(c *Config) { c.Provider = nil },
 		"event recorder":   func(c *Config) { c.Recorder = nil },
 		"conditions":       func(c *Config) { c.Conditions = nil },
+		"node informer":    func(c *Config) { c.Node = nil },
 		"queue rate":       func(c *Config) { c.QueueQPS = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := New(runConfig(fake.NewClientset(), change)); err == nil || !strings.Contains(err.Error(), name) {
+			if _, err := New(runConfig(fake.NewClientset(), newFakeProvider(nil), change)); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("error = %v, want one about the %s", err, name)
 			}
 		})
+	}
+}
+
+func TestNewReportsAllThatIsMissing(t *testing.T) {
+	_, err := New(Config{})
+	if err == nil {
+		t.Fatal("an empty configuration was accepted")
+	}
+	got := strings.Split(err.Error(), "\n")
+	if len(got) != 9 || !strings.HasPrefix(got[0], "node name") || !slices.IsSorted(got[1:8]) {
+		t.Errorf("error = %q, want the node name, seven parts in order, and the queue rate", got)
 	}
 }

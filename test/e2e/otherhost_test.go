@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode"
+	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/nodeobject"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
@@ -40,7 +40,7 @@ func (s *suite) hostID(ctx context.Context, node string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return n.Annotations[virtualnode.AnnotationHostID], nil
+	return n.Annotations[nodeobject.AnnotationHostID], nil
 }
 
 // TestAnotherHostOfOneName: a host with the Node's name ends while another one

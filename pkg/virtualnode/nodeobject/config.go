@@ -1,0 +1,69 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeobject
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
+)
+
+// Config is what the Node and its [Controller] are made from.
+type Config struct {
+	// NodeName is the Node's name and its hostname label. Required.
+	NodeName string
+	// NodeIP is advertised as InternalIP; nil leaves the address out.
+	NodeIP net.IP
+	// CPU, Memory and MaxPods are capacity and allocatable alike.
+	CPU, Memory, MaxPods resource.Quantity
+	// Labels are added to those the node always has; the latter win.
+	Labels map[string]string
+	// Version is the build version, shown in the Node's kubelet version.
+	Version string
+	// HostID identifies the host that runs the node. The Node carries it, and a
+	// Node that carries another one is not served while its lease is renewed.
+	// If it is empty, the host is not known, and the Node is served whatever it carries.
+	HostID string
+
+	// HeartbeatClient writes the Node and its lease. It is separate so that a
+	// burst of Pod statuses cannot delay a heartbeat. Required.
+	HeartbeatClient kubernetes.Interface
+	// Node watches this node's own Node. Required.
+	Node *Informer
+	// Recorder records the events of the Node. Required.
+	Recorder record.EventRecorder
+	// Conditions are those that the daemon adds to the Node, of the same types
+	// every time. It must not block. Required.
+	Conditions func() []Condition
+}
+
+// Validate reports everything that is wrong with the configuration, and each part of a
+// larger one that is missing.
+func (c *Config) Validate(missing map[string]bool) error {
+	var errs []error
+	if problems := validation.IsDNS1123Subdomain(c.NodeName); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("node name %q cannot name an object: %s", c.NodeName, strings.Join(problems, ", ")))
+	}
+	all := maps.Clone(missing)
+	maps.Copy(all, map[string]bool{
+		"heartbeat client": c.HeartbeatClient == nil,
+		"node informer":    c.Node == nil,
+		"event recorder":   c.Recorder == nil,
+		"conditions":       c.Conditions == nil,
+	})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] {
+			errs = append(errs, fmt.Errorf("no %s given", name))
+		}
+	}
+	return errors.Join(errs...)
+}

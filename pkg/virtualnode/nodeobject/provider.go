@@ -1,0 +1,92 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeobject
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+)
+
+// observeInterval is how often the conditions and the Node's existence are checked.
+// It is the kubelet's own cadence, and well inside the 40 seconds
+// after which the Pods of a missing Node are garbage-collected.
+const observeInterval = 10 * time.Second
+
+// nodeProvider implements virtual-kubelet's NodeProvider for one run of the
+// node controller.
+type nodeProvider struct {
+	status     *nodeStatus
+	conditions func() []Condition
+	recorder   record.EventRecorder
+	node       *Informer
+	restorer   restorer
+	// registered is closed when the node controller takes updates.
+	registered <-chan struct{}
+}
+
+// Ping implements virtual-kubelet's NodeProvider. It never fails: a failing
+// ping stops the lease, and NotReady starts the eviction of Pods whose
+// microVMs run. It only reports that the process is alive.
+func (p *nodeProvider) Ping(context.Context) error { return nil }
+
+// NotifyNodeStatus implements virtual-kubelet's NodeProvider. Updates come
+// from a goroutine of their own, because the callback blocks once the node
+// controller has stopped.
+func (p *nodeProvider) NotifyNodeStatus(ctx context.Context, update func(*corev1.Node)) {
+	go p.observe(ctx, update)
+}
+
+func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-p.registered:
+	}
+	ticker := time.NewTicker(observeInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.status.capacityChanged:
+			if ctx.Err() == nil {
+				update(p.status.current())
+			}
+			continue
+		case <-ticker.C:
+		}
+		changed := false
+		for _, c := range p.conditions() {
+			news, turned := p.status.observe(c, time.Now())
+			if turned {
+				p.recordTurn(ctx, c)
+			}
+			changed = changed || news
+		}
+		// An update for a missing Node is what makes the controller notice
+		// and re-create it, and one for a Node that was given up what makes it
+		// Ready, up to a minute before it would by itself.
+		if (changed || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
+			update(p.status.current())
+		}
+		p.restorer.look(ctx, p.status.current())
+	}
+}
+
+// recordTurn tells that a condition changed its status.
+func (p *nodeProvider) recordTurn(ctx context.Context, c Condition) {
+	klog.FromContext(ctx).Info("Node condition changed", "condition", c.Type, "status", c.Status, "reason", c.Reason, "message", c.Message)
+	kind := corev1.EventTypeNormal
+	if c.Status != corev1.ConditionTrue {
+		kind = corev1.EventTypeWarning
+	}
+	// kubectl finds a node's events by this UID, as the kubelet records them.
+	name := p.status.current().Name
+	p.recorder.Event(&corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: name, UID: types.UID(name)}, kind, c.Reason, c.Message)
+}

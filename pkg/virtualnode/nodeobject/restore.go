@@ -1,0 +1,95 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeobject
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
+)
+
+// restoreInterval is the least time between two restores. With the observe
+// interval it keeps what was removed away for less than a minute, and a party
+// that removes it again and again costs two writes a minute.
+const restoreInterval = 30 * time.Second
+
+// lost returns what n lacks of what makes it this host's virtual node: the
+// provider taint, the labels of desired, and the host's identity. Everything
+// else on the Node is somebody's own, a cordon for example.
+func lost(n, desired *corev1.Node, hostID string) nodePatch {
+	p := nodePatch{labels: map[string]string{}, annotations: map[string]string{}}
+	for key, value := range desired.Labels {
+		if now, ok := n.Labels[key]; !ok || now != value {
+			p.labels[key] = value
+		}
+	}
+	if hostID != "" && n.Annotations[AnnotationHostID] == "" {
+		p.annotations[AnnotationHostID] = hostID
+	}
+	want := providerTaint()
+	if i := slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&want) }); i < 0 {
+		p.taints = append(slices.Clone(n.Spec.Taints), want)
+	} else if n.Spec.Taints[i].Value != want.Value {
+		p.taints = slices.Clone(n.Spec.Taints)
+		p.taints[i].Value = want.Value
+	}
+	return p
+}
+
+// restore puts back what n has lost, and reports whether that was anything. The
+// library's controller sets taints only on creation, and without this one any
+// workload can be scheduled here. n guards what others change: when the Node is
+// newer, the API server answers with a conflict.
+func restore(ctx context.Context, nodes corev1client.NodeInterface, n, desired *corev1.Node, hostID string) (bool, error) {
+	p := lost(n, desired, hostID)
+	if len(p.labels)+len(p.annotations)+len(p.taints) == 0 || otherHost(n, hostID) != "" {
+		return false, nil
+	}
+	if _, err := patchNode(ctx, nodes, n, p); err != nil {
+		return true, fmt.Errorf("restore the taint, the labels or the host's identity of node %q: %w", n.Name, err)
+	}
+	klog.FromContext(ctx).Info("Restored what the Node had lost", "node", klog.KObj(n), "taint", len(p.taints) > 0,
+		"labels", slices.Sorted(maps.Keys(p.labels)), "hostID", len(p.annotations) > 0)
+	return true, nil
+}
+
+// restorer restores a Node that is watched, at a bounded rate.
+type restorer struct {
+	nodes  corev1client.NodeInterface
+	node   *Informer
+	hostID string
+
+	tried  time.Time
+	failed string
+}
+
+// look restores what the watch shows to be lost. What fails is tried again
+// later, and logged when the error changes. A conflict is no failure: the watch
+// is behind.
+func (r *restorer) look(ctx context.Context, desired *corev1.Node) {
+	n, err := r.node.Get()
+	if err != nil || time.Since(r.tried) < restoreInterval {
+		return // a missing Node is registered again, with all of it
+	}
+	tried, err := restore(ctx, r.nodes, n, desired, r.hostID)
+	if !tried || apierrors.IsConflict(err) {
+		return
+	}
+	r.tried = time.Now()
+	failed := ""
+	if err != nil {
+		failed = err.Error()
+	}
+	if failed != "" && failed != r.failed {
+		klog.FromContext(ctx).Error(err, "Ordinary workloads may be scheduled to this node")
+	}
+	r.failed = failed
+}

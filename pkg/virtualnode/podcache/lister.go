@@ -1,0 +1,55 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podcache
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+)
+
+// copyingLister hands out Pods that are copied no deeper than their own fields.
+// With SkipDownwardAPIResolution the library passes the lister's Pod on as it is,
+// and on a provider error writes phase, reason and an empty resource version into
+// it. In the cache's own object that would be a data race, and would make the next
+// comparison with the cache lie. Deeper it does not write, and keeps the Pod for as
+// long as it lives.
+type copyingLister struct{ inner corev1listers.PodLister }
+
+func (l copyingLister) List(s labels.Selector) ([]*corev1.Pod, error) {
+	return copyPods(l.inner.List(s))
+}
+
+func (l copyingLister) Pods(namespace string) corev1listers.PodNamespaceLister {
+	return copyingNamespaceLister{l.inner.Pods(namespace)}
+}
+
+type copyingNamespaceLister struct {
+	inner corev1listers.PodNamespaceLister
+}
+
+func (l copyingNamespaceLister) List(s labels.Selector) ([]*corev1.Pod, error) {
+	return copyPods(l.inner.List(s))
+}
+
+func (l copyingNamespaceLister) Get(name string) (*corev1.Pod, error) {
+	pod, err := l.inner.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	return copyPod(pod), nil
+}
+
+func copyPods(pods []*corev1.Pod, err error) ([]*corev1.Pod, error) {
+	copies := make([]*corev1.Pod, len(pods))
+	for i, pod := range pods {
+		copies[i] = copyPod(pod)
+	}
+	return copies, err
+}
+
+func copyPod(pod *corev1.Pod) *corev1.Pod {
+	c := *pod
+	return &c
+}
