@@ -21,14 +21,14 @@ import (
 // more for each Pod it touches, which for klog is verbosity 2.
 const libraryInfo = slog.Level(-2)
 
-// libraryLog takes virtual-kubelet's log lines into ours, as structured as they
-// come. The library's own adapters do not serve: the one for klog writes fields
+// libraryLog writes virtual-kubelet's log lines to our logger, with their fields. The
+// library's own adapters do not suffice: the one for klog writes fields
 // into the message and errors with their stack traces, the one for slog panics
 // on a message that is not a string, which the library does log.
 type libraryLog struct {
 	out *slog.Logger
-	// conflict tells that the line is about a write that met a newer object. It is
-	// tried again, so its level is that of information.
+	// conflict means that the line is about a write that met a newer object. The write
+	// is tried again, so the line is logged as information.
 	conflict bool
 }
 
@@ -67,12 +67,11 @@ func (l libraryLog) Warnf(f string, args ...any)  { l.logf(warnLevel(f), f, args
 func (l libraryLog) Error(args ...any)            { l.log(slog.LevelError, args) }
 func (l libraryLog) Errorf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
 
-// warnLevel is the level of a warning by its format. Some are the everyday life
-// of a Pod that waits or has ended, repeated for as long as it does; what there
-// is to know is in the Pod's status and events.
+// warnLevel is the level of a warning by its format. Some are usual for a Pod that waits
+// or has ended, and are repeated meanwhile; the Pod's status and events say the same.
 func warnLevel(format string) slog.Level {
-	for _, everyday := range []string{"requeuing ", "skipping sync of pod ", "forgetting "} {
-		if strings.HasPrefix(format, everyday) {
+	for _, usual := range []string{"requeuing ", "skipping sync of pod ", "forgetting "} {
+		if strings.HasPrefix(format, usual) {
 			return libraryInfo
 		}
 	}

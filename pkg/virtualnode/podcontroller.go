@@ -20,11 +20,11 @@ import (
 // have workers of their own, so stuck creates hold up neither.
 const podWorkers = 32
 
-// newPodController builds the library's pod controller by hand. The ready-made
-// node of nodeutil always watches the cluster's Secrets, ConfigMaps and
-// Services; here those informers exist, because the constructor wants them,
-// but their factory is never started and downward API resolution is off. So
-// the account needs no right on any of the three.
+// newPodController builds the library's pod controller by hand. The ready-made node of
+// nodeutil always watches the cluster's Secrets, ConfigMaps and Services. Here those
+// informers exist, because the constructor requires them, but their factory is never
+// started and downward API resolution is off. So the service account needs no right on
+// any of the three.
 func newPodController(c *Config) (*node.PodController, error) {
 	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
 	retry := retryForever(c.Pods.Lister())

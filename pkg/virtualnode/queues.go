@@ -32,7 +32,7 @@ func newRateLimiter(qps float64, burst int) workqueue.TypedRateLimiter[any] {
 	)
 }
 
-// waiter is an error that says how long to stay away.
+// waiter is an error that says how long to wait before the next attempt.
 type waiter interface{ RetryAfter() time.Duration }
 
 // retryForever returns the retry policy of the pod queues. A key is never
@@ -40,9 +40,9 @@ type waiter interface{ RetryAfter() time.Duration }
 // error that asks for a wait gets it, or the key's own back-off if that is
 // longer; every other error is left to the rate limiter.
 //
-// The wait is not for a Pod that is being deleted. The library forgets an
-// event that arrives while the key is in work when that work fails, so a
-// deletion would sit out the wait of the create it overtook.
+// A Pod that is being deleted does not wait. The library forgets an event that arrives
+// while its key is processed, if the processing fails, so the deletion would wait as
+// long as the create that failed.
 func retryForever(pods corev1listers.PodLister) node.ShouldRetryFunc {
 	return func(_ context.Context, key string, tried int, _ time.Time, err error) (*time.Duration, error) {
 		var w waiter

@@ -31,9 +31,8 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName stri
 	return recorder, broadcaster.Shutdown
 }
 
-// newPods tells of the Pods that are created, and not, again, of those that a daemon
-// takes up which starts: their number is that of all the node's Pods, and nothing
-// has happened to them. To the library both are a create.
+// newPods drops the event of a create for a Pod that already ran. A starting daemon takes
+// up all the node's Pods, which is a create to the library, and nothing happened to them.
 type newPods struct{ record.EventRecorder }
 
 // podCreated is the library's reason of a create that succeeded.

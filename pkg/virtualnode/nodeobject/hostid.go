@@ -18,15 +18,13 @@ import (
 // AnnotationHostID names, on the Node, the host that serves it. A Node of a
 // build that knew no host identity has none.
 //
-// It is not part of the Node that the library's controller keeps asserting: an
-// old holder that comes back would put its own identity back with every
-// heartbeat. It is written when the Node is created, when it is taken over, and
-// when it is missing.
+// It is not part of the Node that the library's controller keeps writing: a former
+// host that comes back would write its own identity with every heartbeat. It is
+// written when the Node is created, when it is taken over, and when it is missing.
 const AnnotationHostID = "sandbox.cocoonstack.io/host-id"
 
-// otherHost returns the identity of the host that holds n, or nothing when that
-// is this one or none. Where this host's identity is not known, every other one
-// may be this one.
+// otherHost returns the identity of the host that serves n; empty if that is this host
+// or no host. If this host's identity is not known, every host may be this one.
 func otherHost(n *corev1.Node, hostID string) string {
 	if id := n.Annotations[AnnotationHostID]; hostID != "" && id != hostID {
 		return id
@@ -34,8 +32,8 @@ func otherHost(n *corev1.Node, hostID string) string {
 	return ""
 }
 
-// markHost makes n carry hostID, and returns it as it is then. It changes n only
-// as it was read: another host that has marked it meanwhile is not overwritten.
+// markHost writes hostID to n, and returns the Node with it. The write applies only to
+// the version that was read, so it never overwrites the mark of another host.
 func markHost(ctx context.Context, nodes corev1client.NodeInterface, n *corev1.Node, hostID string) (*corev1.Node, error) {
 	holder := n.Annotations[AnnotationHostID]
 	switch {
@@ -59,7 +57,7 @@ type nodePatch struct {
 	taints []corev1.Taint
 }
 
-// patchNode applies p to n, if that is still as it was read.
+// patchNode applies p to n. It fails with a conflict if n is no longer as it was read.
 func patchNode(ctx context.Context, nodes corev1client.NodeInterface, n *corev1.Node, p nodePatch) (*corev1.Node, error) {
 	metadata := map[string]any{"resourceVersion": n.ResourceVersion, "uid": n.UID}
 	if len(p.annotations) > 0 {

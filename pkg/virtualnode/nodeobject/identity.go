@@ -34,8 +34,8 @@ func claimIdentity(ctx context.Context, client kubernetes.Interface, name, hostI
 	logger := klog.FromContext(ctx)
 	nodes := client.CoreV1().Nodes()
 	var published *corev1.Node
-	// lapsed is the Node, and the host, whose lease was seen not to be renewed.
-	// Its end needs no second wait when the Node has changed meanwhile.
+	// lapsed is the Node and the host whose lease was not renewed. It needs no second
+	// wait if the Node has changed meanwhile.
 	var lapsed string
 	err := retryDelays().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		n, err := nodes.Get(ctx, name, metav1.GetOptions{})

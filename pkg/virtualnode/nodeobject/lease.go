@@ -20,17 +20,16 @@ import (
 const (
 	// leasePoll is how often the lease of another host is read.
 	leasePoll = 5 * time.Second
-	// leaseLapse is how long a lease has to stand still for its holder to be
-	// taken for gone: its duration, and one renewal more for a holder that was
-	// late.
+	// leaseLapse is how long a lease must not be renewed before its holder counts as
+	// gone: its duration, and one more renewal for a holder that was late.
 	leaseLapse = (node.DefaultLeaseDuration + 10) * time.Second
 )
 
-// awaitLapse waits until nobody has renewed the lease of n for [leaseLapse]. A
-// renewal ends it with an error that says what to do: host still serves n.
+// awaitLapse waits until nobody has renewed the lease of n for [leaseLapse]. If it is
+// renewed, host still serves n, and the error says what to do.
 //
-// What counts is that the lease changes, never the time that is written in it:
-// the clocks of two hosts need not agree.
+// Only a change of the lease counts, never the time that is written in it: the clocks
+// of two hosts need not agree.
 func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node, host string) error {
 	logger := klog.FromContext(ctx).WithValues("node", klog.KObj(n), "host", host)
 	logger.Info("Node belongs to another host, waiting for its lease to lapse", "after", leaseLapse)
@@ -71,7 +70,7 @@ func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node
 	}
 }
 
-// leaseState returns a text that each renewal changes; none when there is no lease.
+// leaseState returns a text that each renewal changes; empty if there is no lease.
 func leaseState(ctx context.Context, leases coordinationv1client.LeaseInterface, name string) (string, error) {
 	lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 	switch {

@@ -61,26 +61,26 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 			continue
 		case <-ticker.C:
 		}
-		changed := false
+		updateDue := false
 		for _, c := range p.conditions() {
-			news, turned := p.status.observe(c, time.Now())
-			if turned {
-				p.recordTurn(ctx, c)
+			changed, transitioned := p.status.observe(c, time.Now())
+			if transitioned {
+				p.recordTransition(ctx, c)
 			}
-			changed = changed || news
+			updateDue = updateDue || changed
 		}
-		// An update for a missing Node is what makes the controller notice
-		// and re-create it, and one for a Node that was given up what makes it
-		// Ready, up to a minute before it would by itself.
-		if (changed || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
+		// An update makes the controller re-create a missing Node, and makes a
+		// Node that was given up Ready again, up to a minute earlier than the
+		// controller would by itself.
+		if (updateDue || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
 			update(p.status.current())
 		}
-		p.restorer.look(ctx, p.status.current())
+		p.restorer.reconcile(ctx, p.status.current())
 	}
 }
 
-// recordTurn tells that a condition changed its status.
-func (p *nodeProvider) recordTurn(ctx context.Context, c Condition) {
+// recordTransition logs a condition whose status changed, and records an event.
+func (p *nodeProvider) recordTransition(ctx context.Context, c Condition) {
 	klog.FromContext(ctx).Info("Node condition changed", "condition", c.Type, "status", c.Status, "reason", c.Reason, "message", c.Message)
 	kind := corev1.EventTypeNormal
 	if c.Status != corev1.ConditionTrue {

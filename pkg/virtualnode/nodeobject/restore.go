@@ -16,14 +16,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// restoreInterval is the least time between two restores. With the observe
-// interval it keeps what was removed away for less than a minute, and a party
-// that removes it again and again costs two writes a minute.
+// restoreInterval is the least time between two restores. With the observe interval
+// it means that what was removed is back within a minute, and that a party which
+// removes it again and again costs two writes a minute.
 const restoreInterval = 30 * time.Second
 
-// lost returns what n lacks of what makes it this host's virtual node: the
-// provider taint, the labels of desired, and the host's identity. Everything
-// else on the Node is somebody's own, a cordon for example.
+// lost returns what makes n this host's virtual node and is missing from it: the
+// provider taint, the labels of desired, and the host's identity. Everything else on
+// the Node belongs to others, such as a cordon.
 func lost(n, desired *corev1.Node, hostID string) nodePatch {
 	p := nodePatch{labels: map[string]string{}, annotations: map[string]string{}}
 	for key, value := range desired.Labels {
@@ -44,10 +44,10 @@ func lost(n, desired *corev1.Node, hostID string) nodePatch {
 	return p
 }
 
-// restore puts back what n has lost, and reports whether that was anything. The
-// library's controller sets taints only on creation, and without this one any
-// workload can be scheduled here. n guards what others change: when the Node is
-// newer, the API server answers with a conflict.
+// restore puts back what n has lost, and reports whether there was anything. The
+// library's controller sets taints only on creation, and without this taint any
+// workload can be scheduled here. If others have changed the Node since n was read,
+// nothing is written, and the error is a conflict.
 func restore(ctx context.Context, nodes corev1client.NodeInterface, n, desired *corev1.Node, hostID string) (bool, error) {
 	p := lost(n, desired, hostID)
 	if len(p.labels)+len(p.annotations)+len(p.taints) == 0 || otherHost(n, hostID) != "" {
@@ -71,10 +71,10 @@ type restorer struct {
 	failed string
 }
 
-// look restores what the watch shows to be lost. What fails is tried again
-// later, and logged when the error changes. A conflict is no failure: the watch
-// is behind.
-func (r *restorer) look(ctx context.Context, desired *corev1.Node) {
+// reconcile restores what the watch shows to be lost. A restore that fails is tried
+// again later, and logged if the error is a new one. A conflict is no failure: the
+// watch is behind.
+func (r *restorer) reconcile(ctx context.Context, desired *corev1.Node) {
 	n, err := r.node.Get()
 	if err != nil || time.Since(r.tried) < restoreInterval {
 		return // a missing Node is registered again, with all of it

@@ -133,7 +133,7 @@ func TestRestoresAreBounded(t *testing.T) {
 					return refuse, nil, apierrors.NewForbidden(corev1.Resource("nodes"), "host-1-sandboxd", nil)
 				})
 				startController(t, client, alwaysReachable)
-				time.Sleep(time.Second) // never at the instant of a look
+				time.Sleep(time.Second) // never at the instant of an observation
 				before := restores.Load()
 				for range 120 {
 					n := fakecluster.StoredNode(t, client)

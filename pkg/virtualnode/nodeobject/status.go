@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The conditions that this daemon adds to the Node. They are apart from Ready,
+// The conditions that this daemon adds to the Node. They are separate from Ready,
 // which stays True: a NotReady node has its Pods evicted while their microVMs
 // serve users.
 const (
@@ -24,9 +24,8 @@ const (
 	ConditionClaimsTableWritable corev1.NodeConditionType = "ClaimsTableWritable"
 )
 
-// Condition is the state of one of those. Reason is one CamelCase word; both
-// texts should change only when the state does, because every change is
-// published.
+// Condition is the state of one of those. Reason is one CamelCase word. Both texts
+// should change only with the state, because every change is published.
 type Condition struct {
 	Type            corev1.NodeConditionType
 	Status          corev1.ConditionStatus
@@ -53,18 +52,18 @@ func newConditions(own []Condition, now metav1.Time) []corev1.NodeCondition {
 
 // setCondition updates a condition and reports whether anything of it changed,
 // and whether its status did. Only a new status moves the transition time.
-func setCondition(n *corev1.Node, want Condition, now time.Time) (changed, turned bool) {
+func setCondition(n *corev1.Node, want Condition, now time.Time) (changed, transitioned bool) {
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
 		if c.Type != want.Type || (Condition{c.Type, c.Status, c.Reason, c.Message}) == want {
 			continue
 		}
-		turned = c.Status != want.Status
-		if turned {
+		transitioned = c.Status != want.Status
+		if transitioned {
 			c.LastTransitionTime = metav1.NewTime(now)
 		}
 		c.Status, c.Reason, c.Message = want.Status, want.Reason, want.Message
-		return true, turned
+		return true, transitioned
 	}
 	return false, false
 }
@@ -126,7 +125,7 @@ func (s *nodeStatus) forRegistration() *corev1.Node {
 
 // observe records a condition and reports what changed about it; see
 // [setCondition].
-func (s *nodeStatus) observe(c Condition, now time.Time) (changed, turned bool) {
+func (s *nodeStatus) observe(c Condition, now time.Time) (changed, transitioned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return setCondition(s.node, c, now)

@@ -63,7 +63,7 @@ func TestSetCondition(t *testing.T) {
 	later := start.Add(time.Minute)
 	for name, tc := range map[string]struct {
 		to              Condition
-		changed, turned bool
+		changed, transitioned bool
 		transition      time.Time
 	}{
 		"same":                    {reachable, false, false, start},
@@ -73,8 +73,8 @@ func TestSetCondition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(nodeConfig(nil), 1, alwaysReachable(), start)
-			if changed, turned := setCondition(n, tc.to, later); changed != tc.changed || turned != tc.turned {
-				t.Errorf("changed %v, turned %v, want %v and %v", changed, turned, tc.changed, tc.turned)
+			if changed, transitioned := setCondition(n, tc.to, later); changed != tc.changed || transitioned != tc.transitioned {
+				t.Errorf("changed %v, transitioned %v, want %v and %v", changed, transitioned, tc.changed, tc.transitioned)
 			}
 			for _, c := range n.Status.Conditions {
 				wantTime := start

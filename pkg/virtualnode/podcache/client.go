@@ -107,7 +107,7 @@ func (c *podClient) tryStatus(ctx context.Context, pod *corev1.Pod) (written, ba
 	return patched, base, nil
 }
 
-// isOtherPod tells that the patch met a Pod of another UID. The API server
+// isOtherPod reports whether the patch met a Pod of another UID. The API server
 // treats the UID in a patch as an attempt to change it, and refuses that as
 // invalid, unless the version in it is refused first, as a conflict.
 func isOtherPod(err error) bool {

@@ -12,9 +12,9 @@ import (
 // copyingLister hands out Pods that are copied no deeper than their own fields.
 // With SkipDownwardAPIResolution the library passes the lister's Pod on as it is,
 // and on a provider error writes phase, reason and an empty resource version into
-// it. In the cache's own object that would be a data race, and would make the next
-// comparison with the cache lie. Deeper it does not write, and keeps the Pod for as
-// long as it lives.
+// it. In the cache's own object that would be a data race, and would falsify the next
+// comparison with the cache. It writes no deeper, and keeps the Pod for as long as the
+// Pod exists.
 type copyingLister struct{ inner corev1listers.PodLister }
 
 func (l copyingLister) List(s labels.Selector) ([]*corev1.Pod, error) {
