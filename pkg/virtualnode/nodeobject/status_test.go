@@ -62,9 +62,9 @@ func TestSetCondition(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	later := start.Add(time.Minute)
 	for name, tc := range map[string]struct {
-		to              Condition
+		to                    Condition
 		changed, transitioned bool
-		transition      time.Time
+		transition            time.Time
 	}{
 		"same":                    {reachable, false, false, start},
 		"other status":            {Condition{reachable.Type, corev1.ConditionFalse, "Unreachable", "no answer"}, true, true, later},
