@@ -81,11 +81,11 @@ func TestWaitingForTheLock(t *testing.T) {
 		code int
 		says string
 	}{
-		"/healthz":             {200, "ok"},
-		"/readyz":              {503, "another daemon may hold its lock"},
-		"/readyz/claims-table": {503, "claims-table"},
-		"/metrics":             {200, "vk_sandbox_build_info"},
-		"/debug/pprof/":        {404, ""},
+		"/healthz":                     {200, "ok"},
+		"/readyz":                      {503, "another daemon may hold its lock"},
+		"/readyz/claims-table-durable": {503, "claims-table-durable"},
+		"/metrics":                     {200, "vk_sandbox_build_info"},
+		"/debug/pprof/":                {404, ""},
 	} {
 		if code, body := get(t, "http://"+address+path); code != want.code || !strings.Contains(body, want.says) {
 			t.Errorf("%s = %d %q, want %d and %q in it", path, code, body, want.code, want.says)
@@ -147,7 +147,7 @@ func TestReadinessChecks(t *testing.T) {
 			t.Errorf("not ready are %q, want %q", got, names)
 		}
 	}
-	want("claims-table", "claims-table-accepted", "pod-cache", "node-registered")
+	want("claims-table-durable", "claims-table-accepted", "pod-cache", "node-registered")
 
 	disk := faultfs.New()
 	table, err := claims.Open(disk, "/state/claims.json", time.Now())
@@ -166,7 +166,7 @@ func TestReadinessChecks(t *testing.T) {
 	if err := table.Add("team-red/a", claims.Row{ID: "sb_1"}, nil); err == nil {
 		t.Fatal("a write to a full disk landed")
 	}
-	want("claims-table", "pod-cache", "node-registered")
+	want("claims-table-durable", "pod-cache", "node-registered")
 	disk.SetFault(nil)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)

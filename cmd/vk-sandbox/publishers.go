@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
@@ -32,11 +30,7 @@ func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node p
 			},
 			Table:    table,
 			Provider: lifecycle,
-			Sandboxd: func() claimstatus.Reachability {
-				r := sandboxdReachable(lifecycle.Reach())
-				return claimstatus.Reachability{Status: metav1.ConditionStatus(r.Status), Reason: r.Reason, Message: r.Message}
-			},
-			Client: kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
+			Client:   kube.objects.SandboxV1alpha1().NodeClaimStatuses(),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--claim-status-interval: %w", err)

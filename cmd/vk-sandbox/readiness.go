@@ -7,6 +7,8 @@ import (
 	"errors"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/diagnostics"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
@@ -24,18 +26,15 @@ type readiness struct {
 }
 
 var (
-	errTableNotLoaded  = errors.New("the claims table is not loaded; another daemon may hold its lock")
-	errTableNotDurable = errors.New("the last write of the claims table failed; free space or fix the permissions of the state directory")
-	errPlaceNotRead    = errors.New("the cluster's identity has not been read yet")
-	errPlaceElsewhere  = errors.New("the claims table belongs to another cluster or host; vk-sandbox claims on the host says which")
-	errPodsNotSynced   = errors.New("the Pods of this node have not been listed yet")
-	errNotRegistered   = errors.New("the Node is not registered")
+	errTableNotLoaded = errors.New("the claims table is not loaded; another daemon may hold its lock")
+	errPodsNotSynced  = errors.New("the Pods of this node have not been listed yet")
+	errNotRegistered  = errors.New("the Node is not registered")
 )
 
 // checks are the named checks of /readyz.
 func (r *readiness) checks() []diagnostics.Check {
 	return []diagnostics.Check{
-		{Name: "claims-table", Run: r.checkTable},
+		{Name: "claims-table-durable", Run: r.checkTable},
 		{Name: "claims-table-accepted", Run: r.checkPlace},
 		{Name: "pod-cache", Run: r.checkPods},
 		{Name: "node-registered", Run: r.checkNode},
@@ -43,26 +42,27 @@ func (r *readiness) checks() []diagnostics.Check {
 }
 
 func (r *readiness) checkTable() error {
-	switch table := r.table.Load(); {
-	case table == nil:
+	table := r.table.Load()
+	if table == nil {
 		return errTableNotLoaded
-	case table.Writes().Err != nil:
-		return errTableNotDurable
-	default:
-		return nil
 	}
+	return unlessTrue(table.Writes().Condition())
 }
 
 func (r *readiness) checkPlace() error {
 	guard := r.guard.Load()
-	switch {
-	case guard == nil || guard.Status().State == place.Unknown:
-		return errPlaceNotRead
-	case guard.Status().State != place.Accepted:
-		return errPlaceElsewhere
-	default:
+	if guard == nil {
+		return unlessTrue(place.Status{State: place.Unknown}.Condition())
+	}
+	return unlessTrue(guard.Status().Condition())
+}
+
+// unlessTrue returns the condition's message as an error unless the condition is True.
+func unlessTrue(c metav1.Condition) error {
+	if c.Status == metav1.ConditionTrue {
 		return nil
 	}
+	return errors.New(c.Message)
 }
 
 func (r *readiness) checkPods() error {

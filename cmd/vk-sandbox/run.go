@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
@@ -98,9 +99,9 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 			NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(), HostID: host,
 			CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, MaxPods: o.nodePods.Quantity,
 			HeartbeatClient: kube.heartbeat, Node: ownNode, Recorder: recorder,
-			Conditions: func() []nodeobject.Condition {
-				return []nodeobject.Condition{
-					sandboxdReachable(lifecycle.Reach()), claimsTableWritable(table.Writes()), claimsTableAccepted(guard.Status()),
+			Conditions: func() []metav1.Condition {
+				return []metav1.Condition{
+					lifecycle.SandboxdReachable(), table.Writes().Condition(), guard.Status().Condition(),
 				}
 			},
 		},

@@ -43,8 +43,8 @@ func TestWireShape(t *testing.T) {
 			"sb_c": "sandboxd to confirm the release: sandboxd unreachable",
 		}
 		h.table.writes.Last, h.table.verified = stamp.Add(-time.Second), stamp.Add(-30*time.Second)
-		h.reach = Reachability{
-			Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable",
+		h.table.reachable = metav1.Condition{
+			Type: api.ConditionSandboxdReachable, Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable",
 			Message: "sandboxd info: sandboxd unreachable; check that sandboxd runs and that its URL is right",
 		}
 		if _, err := h.publisher(t).Publish(t.Context()); err != nil {
@@ -215,12 +215,12 @@ func TestTransitionTimesSurviveARestart(t *testing.T) {
 		stop()
 		fakeapi.Pass(time.Hour)
 		h.change(func() {
-			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no"}
+			h.table.reachable = metav1.Condition{Type: api.ConditionSandboxdReachable, Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no"}
 		})
 		h.start(t)
 		got := h.stored(t)
-		if then, now := condition(t, first, "TableDurable"), condition(t, got, "TableDurable"); !then.LastTransitionTime.Equal(&now.LastTransitionTime) {
-			t.Errorf("TableDurable's transition moved from %v to %v", then.LastTransitionTime, now.LastTransitionTime)
+		if then, now := condition(t, first, "ClaimsTableDurable"), condition(t, got, "ClaimsTableDurable"); !then.LastTransitionTime.Equal(&now.LastTransitionTime) {
+			t.Errorf("ClaimsTableDurable's transition moved from %v to %v", then.LastTransitionTime, now.LastTransitionTime)
 		}
 		if then, now := condition(t, first, "Ready"), condition(t, got, "Ready"); now.Status != metav1.ConditionFalse || !then.LastTransitionTime.Before(&now.LastTransitionTime) {
 			t.Errorf("Ready is %v since %v, was %v since %v", now.Status, now.LastTransitionTime, then.Status, then.LastTransitionTime)

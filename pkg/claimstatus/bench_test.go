@@ -18,7 +18,7 @@ func BenchmarkDocument(b *testing.B) {
 	for _, size := range []int{100, 2_000, 10_000} {
 		b.Run(fmt.Sprintf("rows=%d", size), func(b *testing.B) {
 			table := &fakeTable{claims: manyClaims(size, 12, 24)}
-			collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
+			collector := Collector{Table: table, Provider: table}
 			b.ReportAllocs()
 			for b.Loop() {
 				d, err := newDocument(v1alpha1.NodeClaimStatus(fakeapi.NodeName), collector.Collect(), MaxBytes)

@@ -32,20 +32,14 @@ type Provider interface {
 	Ended(claims.Claim) bool
 	// Verified is when sandboxd last listed its whole index; zero for never.
 	Verified() time.Time
-}
-
-// Reachability is whether sandboxd answers, in the words of a condition. Its
-// texts change only when the state does.
-type Reachability struct {
-	Status          metav1.ConditionStatus
-	Reason, Message string
+	// SandboxdReachable is the condition of that name.
+	SandboxdReachable() metav1.Condition
 }
 
 // Collector reads the node, in memory only.
 type Collector struct {
 	Table    Table
 	Provider Provider
-	Sandboxd func() Reachability
 }
 
 // Collect returns the node's claims and conditions. The conditions have no
@@ -53,7 +47,7 @@ type Collector struct {
 func (c Collector) Collect() api.NodeClaimStatusStatus {
 	s := Summarize(c.rows())
 	writes := c.Table.Writes()
-	s.Conditions = conditions(writes.Err, *s.Counts, c.Sandboxd())
+	s.Conditions = conditions(writes.Condition(), claimsVerified(s.Counts.Quarantined), c.Provider.SandboxdReachable())
 	s.LastWrittenTime = timeOf(writes.Last)
 	s.LastVerifiedTime = timeOf(c.Provider.Verified())
 	return s

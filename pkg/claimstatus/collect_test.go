@@ -28,7 +28,7 @@ func TestEndedPodsWaitForNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := &fakeTable{claims: []claims.Claim{quarantined("a"), quarantined("b")}, ended: tc.ended}
-			collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{Status: "True"} }}
+			collector := Collector{Table: table, Provider: table}
 			got := collector.Collect()
 			if *got.Counts != tc.counts {
 				t.Errorf("counts %+v, want %+v", *got.Counts, tc.counts)

@@ -29,13 +29,12 @@ type Config struct {
 
 	Table    Table
 	Provider Provider
-	Sandboxd func() Reachability
 	Client   Client
 }
 
 // validate reports everything that is wrong with the configuration.
 func (c Config) validate() error {
 	return c.Validate("claim status interval", map[string]bool{
-		"table": c.Table == nil, "provider": c.Provider == nil, "sandboxd": c.Sandboxd == nil, "client": c.Client == nil,
+		"table": c.Table == nil, "provider": c.Provider == nil, "client": c.Client == nil,
 	})
 }

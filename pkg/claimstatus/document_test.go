@@ -82,7 +82,7 @@ func TestB14SizeOfOneObject(t *testing.T) {
 
 func TestNewDocumentFillsTheLimitAndStaysWithin(t *testing.T) {
 	table := &fakeTable{claims: manyClaims(10, 5, 8)}
-	collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
+	collector := Collector{Table: table, Provider: table}
 	status := collector.Collect()
 	object := v1alpha1.NodeClaimStatus(fakeapi.NodeName)
 	size := func(n int) int {
@@ -116,7 +116,7 @@ func TestNoMoreRowsThanTheSchemaTakes(t *testing.T) {
 	for i := range maxRows + 5 {
 		table.claims = append(table.claims, claims.Claim{Key: "n/p", State: claims.Bound, Row: claims.Row{ID: fmt.Sprint(i)}})
 	}
-	collector := Collector{Table: table, Provider: table, Sandboxd: func() Reachability { return Reachability{} }}
+	collector := Collector{Table: table, Provider: table}
 	d, err := newDocument(v1alpha1.NodeClaimStatus(fakeapi.NodeName), collector.Collect(), MaxBytes)
 	if err != nil {
 		t.Fatal(err)

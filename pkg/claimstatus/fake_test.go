@@ -35,6 +35,7 @@ type fakeTable struct {
 	ended     map[string]bool   // by claim id
 	verified  time.Time
 	changes   chan struct{}
+	reachable metav1.Condition
 }
 
 func (f *fakeTable) List() []claims.Claim {
@@ -75,12 +76,17 @@ func (f *fakeTable) Verified() time.Time {
 	return f.verified
 }
 
+func (f *fakeTable) SandboxdReachable() metav1.Condition {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reachable
+}
+
 // harness is a publisher among fakes. Once it runs, what they answer is changed
 // through change.
 type harness struct {
 	*fakeapi.Server
 	table  *fakeTable
-	reach  Reachability // guarded by the table's lock
 	config Config
 }
 
@@ -103,18 +109,15 @@ func newHarness() *harness {
 			claims:  []claims.Claim{claim("a", claims.Bound)},
 			writes:  claims.Writes{Last: time.Now()},
 			changes: make(chan struct{}, 1),
+			reachable: metav1.Condition{
+				Type: api.ConditionSandboxdReachable, Status: metav1.ConditionTrue, Reason: "SandboxdAnswers", Message: "sandboxd answers",
+			},
 		},
-		reach: Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers", Message: "sandboxd answers"},
 	}
 	h.config = Config{
 		Config: publish.Config{NodeName: fakeapi.NodeName, Interval: interval, Node: h.Node, Off: "stop it"},
 		Table:  h.table, Provider: h.table,
 		Client: h.Client.SandboxV1alpha1().NodeClaimStatuses(),
-		Sandboxd: func() Reachability {
-			h.table.mu.Lock()
-			defer h.table.mu.Unlock()
-			return h.reach
-		},
 	}
 	return h
 }

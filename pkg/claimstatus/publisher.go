@@ -43,7 +43,7 @@ func NewPublisher(config Config) (*Publisher, error) {
 	}
 	s := &source{
 		config:    config,
-		collector: Collector{Table: config.Table, Provider: config.Provider, Sandboxd: config.Sandboxd},
+		collector: Collector{Table: config.Table, Provider: config.Provider},
 		seen:      make(chan sight),
 	}
 	return &Publisher{

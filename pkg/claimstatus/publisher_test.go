@@ -221,7 +221,6 @@ func TestNewPublisherRefuses(t *testing.T) {
 		{"a negative interval", func(c *Config) { c.Interval = -interval }, "claim status interval -10s"},
 		{"no table", func(c *Config) { c.Table = nil }, "no table given"},
 		{"no provider", func(c *Config) { c.Provider = nil }, "no provider given"},
-		{"no sandboxd", func(c *Config) { c.Sandboxd = nil }, "no sandboxd given"},
 		{"no client", func(c *Config) { c.Client = nil }, "no client given"},
 		{"no node", func(c *Config) { c.Node = nil }, "no node given"},
 	}
@@ -243,7 +242,7 @@ func TestSandboxdAway(t *testing.T) {
 		h.start(t)
 		ready := condition(t, h.stored(t), "Ready")
 		h.change(func() {
-			h.reach = Reachability{Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"}
+			h.table.reachable = metav1.Condition{Type: api.ConditionSandboxdReachable, Status: metav1.ConditionFalse, Reason: "SandboxdUnreachable", Message: "no answer"}
 		})
 		fakeapi.Pass(2 * interval)
 		got := condition(t, h.stored(t), "Ready")

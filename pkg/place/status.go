@@ -7,6 +7,9 @@ import (
 	"cmp"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
@@ -51,6 +54,20 @@ func (s Status) String() string {
 	default:
 		return "the cluster's identity has not been read yet; nothing is claimed, released or published"
 	}
+}
+
+// Condition is whether the table may be used here. Its texts change only with the state.
+func (s Status) Condition() metav1.Condition {
+	c := metav1.Condition{
+		Type: api.ConditionClaimsTableAccepted, Status: metav1.ConditionFalse, Reason: string(s.State), Message: s.String(),
+	}
+	switch s.State {
+	case Accepted:
+		c.Status, c.Reason = metav1.ConditionTrue, "TableBelongsHere"
+	case Unknown:
+		c.Status, c.Reason = metav1.ConditionUnknown, "NotReadYet"
+	}
+	return c
 }
 
 func named(id string) string { return cmp.Or(id, "unknown") }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/virtual-kubelet/virtual-kubelet/node"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
@@ -75,7 +76,7 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 
 // Watched is what is read of a [Provider] at each scrape.
 type Watched interface {
-	Reach() sandboxes.Reach
+	SandboxdReachable() metav1.Condition
 	Audit() sandboxes.Audit
 	HeldClaims() int
 }
@@ -84,8 +85,8 @@ type Watched interface {
 func (m *Metrics) Watch(p Watched) {
 	m.registry.Collect(func(sample metrics.Sample) {
 		sample(m.held, float64(p.HeldClaims()))
-		if reach := p.Reach(); reach.Known {
-			sample(m.reachable, metrics.Bool(reach.Err == nil))
+		if c := p.SandboxdReachable(); c.Status != metav1.ConditionUnknown {
+			sample(m.reachable, metrics.Bool(c.Status == metav1.ConditionTrue))
 		}
 		if audit := p.Audit(); !audit.At.IsZero() {
 			for _, f := range sandboxes.Findings() {

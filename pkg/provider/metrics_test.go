@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
@@ -22,20 +23,20 @@ import (
 
 // watched is what the metrics read of a provider.
 type watched struct {
-	reach sandboxes.Reach
-	audit sandboxes.Audit
-	held  int
+	reachable metav1.ConditionStatus
+	audit     sandboxes.Audit
+	held      int
 }
 
-func (w *watched) Reach() sandboxes.Reach { return w.reach }
-func (w *watched) Audit() sandboxes.Audit { return w.audit }
-func (w *watched) HeldClaims() int        { return w.held }
+func (w *watched) SandboxdReachable() metav1.Condition { return metav1.Condition{Status: w.reachable} }
+func (w *watched) Audit() sandboxes.Audit              { return w.audit }
+func (w *watched) HeldClaims() int                     { return w.held }
 
 func TestMetricsOfTheLoops(t *testing.T) {
 	m := metrics.NewRegistry("")
 	w := &watched{
-		reach: sandboxes.Reach{Known: true},
-		audit: sandboxes.Audit{At: time.Unix(1700000000, 5e8), Counts: map[sandboxes.Finding]int{sandboxes.Stray: 2}},
+		reachable: metav1.ConditionTrue,
+		audit:     sandboxes.Audit{At: time.Unix(1700000000, 5e8), Counts: map[sandboxes.Finding]int{sandboxes.Stray: 2}},
 	}
 	provider.NewMetrics(m).Watch(w)
 	scrape.Read(t, m.Handler()).Want(t, map[string]string{
@@ -44,9 +45,9 @@ func TestMetricsOfTheLoops(t *testing.T) {
 		"orphan_scan_findings{finding=\"orphan\"}":   "0",
 		"orphan_scan_last_success_timestamp_seconds": "1.7000000005e+09",
 	})
-	w.reach.Err, w.held = errors.New("x"), 3
+	w.reachable, w.held = metav1.ConditionFalse, 3
 	scrape.Read(t, m.Handler()).Want(t, map[string]string{"sandboxd_reachable": "0", "claims_held": "3"})
-	*w = watched{}
+	*w = watched{reachable: metav1.ConditionUnknown}
 	for name := range scrape.Read(t, m.Handler()).Types {
 		if strings.Contains(name, "orphan_scan") || strings.Contains(name, "reachable") {
 			t.Errorf("%s has a value before anything is known", name)

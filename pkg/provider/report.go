@@ -6,6 +6,8 @@ package provider
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 )
@@ -57,8 +59,9 @@ func (p *Provider) Ended(c claims.Claim) bool { return p.pods.EndedWithSandbox(c
 // against; zero before the first time. It never blocks.
 func (p *Provider) Verified() time.Time { return p.index.LastListed() }
 
-// Reach returns whether sandboxd answered the last time it was asked. It never blocks.
-func (p *Provider) Reach() sandboxes.Reach { return p.health.Reach() }
+// SandboxdReachable returns whether sandboxd answered the last time it was asked. It never
+// blocks.
+func (p *Provider) SandboxdReachable() metav1.Condition { return p.health.Condition() }
 
 // Audit returns what the last orphan scan reported. It never blocks.
 func (p *Provider) Audit() sandboxes.Audit { return p.orphans.Audit() }

@@ -28,12 +28,12 @@ func TestADaemonThatIsNotAdmittedTakesNoPods(t *testing.T) {
 					client = fake.NewClientset(fakecluster.PublishedPod(), left)
 				}
 				admitted, provider := make(chan struct{}), newFakeProvider(nil)
-				closed := nodeobject.Condition{
-					Type: "ClusterAccepted", Status: corev1.ConditionFalse, Reason: "OtherCluster", Message: "the claims belong to another cluster",
+				closed := metav1.Condition{
+					Type: "ClusterAccepted", Status: metav1.ConditionFalse, Reason: "OtherCluster", Message: "the claims belong to another cluster",
 				}
 				v := startControl(t, client, provider, func(c *Config) {
 					c.HostID, c.Admitted = "host-a", admitted
-					c.Conditions = func() []nodeobject.Condition { return append(alwaysReachable(), closed) }
+					c.Conditions = func() []metav1.Condition { return append(alwaysReachable(), closed) }
 				})
 				<-v.Registered()
 				time.Sleep(10 * time.Minute)
@@ -41,7 +41,7 @@ func TestADaemonThatIsNotAdmittedTakesNoPods(t *testing.T) {
 				if pods, room := n.Status.Capacity.Pods().Value(), n.Status.Allocatable.Pods().Value(); pods != 0 || room != 0 {
 					t.Errorf("room for %d Pods of %d, want none", room, pods)
 				}
-				if n.Status.Capacity.Cpu().Value() != 4000 || fakecluster.Condition(n, corev1.NodeReady).Status != corev1.ConditionTrue || fakecluster.Condition(n, closed.Type).Reason != closed.Reason {
+				if n.Status.Capacity.Cpu().Value() != 4000 || fakecluster.Condition(n, corev1.NodeReady).Status != corev1.ConditionTrue || fakecluster.Condition(n, corev1.NodeConditionType(closed.Type)).Reason != closed.Reason {
 					t.Errorf("status = %+v, want it complete, Ready, and the daemon's conditions", n.Status)
 				}
 				for _, a := range client.Actions() {

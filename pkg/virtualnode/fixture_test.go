@@ -20,9 +20,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
-func alwaysReachable() []nodeobject.Condition {
-	return []nodeobject.Condition{{
-		Type: nodeobject.ConditionSandboxdReachable, Status: corev1.ConditionTrue, Reason: "Answering", Message: "sandboxd answers",
+func alwaysReachable() []metav1.Condition {
+	return []metav1.Condition{{
+		Type: "SandboxdReachable", Status: metav1.ConditionTrue, Reason: "Answering", Message: "sandboxd answers",
 	}}
 }
 

@@ -55,6 +55,9 @@ func (l largeNode) Writes() claims.Writes          { return claims.Writes{Last: 
 func (l largeNode) WaitingFor(claims.Claim) string { return "" }
 func (l largeNode) Ended(claims.Claim) bool        { return false }
 func (l largeNode) Verified() time.Time            { return time.Time{} }
+func (l largeNode) SandboxdReachable() metav1.Condition {
+	return metav1.Condition{Type: v1alpha1.ConditionSandboxdReachable, Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
+}
 
 // claimsTable and index are the node as the two publishers read it: both call
 // what they read List.
@@ -94,9 +97,6 @@ func TestB14LargeObjects(t *testing.T) {
 	published, err := claimstatus.NewPublisher(claimstatus.Config{
 		Config: publish.Config{NodeName: name, Interval: time.Second, Node: readNode},
 		Table:  claimsTable{large}, Provider: large,
-		Sandboxd: func() claimstatus.Reachability {
-			return claimstatus.Reachability{Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
-		},
 		Client: shared.objects.SandboxV1alpha1().NodeClaimStatuses(),
 	})
 	if err != nil {

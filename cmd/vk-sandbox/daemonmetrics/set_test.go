@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
@@ -24,15 +26,15 @@ import (
 
 // node is a provider and its queues, as they are watched.
 type node struct {
-	reach sandboxes.Reach
-	audit sandboxes.Audit
-	held  int
+	reachable metav1.ConditionStatus
+	audit     sandboxes.Audit
+	held      int
 }
 
-func (n *node) Reach() sandboxes.Reach { return n.reach }
-func (n *node) Audit() sandboxes.Audit { return n.audit }
-func (n *node) StatusQueueLen() int    { return 4 }
-func (n *node) HeldClaims() int        { return n.held }
+func (n *node) SandboxdReachable() metav1.Condition { return metav1.Condition{Status: n.reachable} }
+func (n *node) Audit() sandboxes.Audit              { return n.audit }
+func (n *node) StatusQueueLen() int                 { return 4 }
+func (n *node) HeldClaims() int                     { return n.held }
 func (n *node) QueueDepths() map[virtualnode.Queue]int {
 	return map[virtualnode.Queue]int{virtualnode.PodSync: 1, virtualnode.PodDelete: 2, virtualnode.PodStatus: 3}
 }
@@ -45,7 +47,7 @@ func everything(t *testing.T) *daemonmetrics.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{reach: sandboxes.Reach{Known: true}, audit: sandboxes.Audit{At: time.Unix(1700000000, 5e8), Counts: map[sandboxes.Finding]int{sandboxes.Stray: 2}}}
+	n := &node{reachable: metav1.ConditionTrue, audit: sandboxes.Audit{At: time.Unix(1700000000, 5e8), Counts: map[sandboxes.Finding]int{sandboxes.Stray: 2}}}
 	m.Claims.Watch(table)
 	m.Guard.Watch(func() place.Status { return place.Status{State: place.Accepted} })
 	m.Provider.Watch(n)

@@ -387,7 +387,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaimStatusStatus(ref common.Reference
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions say whether the node can serve claims. Ready is True when TableDurable, ClaimsVerified and SandboxdReachable are.",
+							Description: "conditions say whether the node can serve claims. Ready is True when ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

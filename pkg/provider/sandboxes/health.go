@@ -7,18 +7,13 @@ import (
 	"context"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
-
-// Reach is whether sandboxd answers and accepts this node's credential.
-type Reach struct {
-	// Known is false until the first answer or failure.
-	Known bool
-	// Err is the failed call; nil when sandboxd answered.
-	Err error
-}
 
 // InfoClient is what Health asks of sandboxd. The answer requires a valid credential.
 type InfoClient interface {
@@ -29,18 +24,25 @@ type InfoClient interface {
 type Health struct {
 	client InfoClient
 
-	mu    sync.Mutex
-	reach Reach
+	mu         sync.Mutex
+	conditions []metav1.Condition // one
 }
 
 // NewHealth returns a Health that has not asked yet.
-func NewHealth(client InfoClient) *Health { return &Health{client: client} }
+func NewHealth(client InfoClient) *Health {
+	return &Health{client: client, conditions: []metav1.Condition{{
+		Type: api.ConditionSandboxdReachable, Status: metav1.ConditionUnknown,
+		Reason: "NotAskedYet", Message: "sandboxd has not been asked yet",
+	}}}
+}
 
-// Reach returns the result of the last check. It never blocks.
-func (h *Health) Reach() Reach {
+// Condition returns whether sandboxd answered the last check and accepted this node's
+// credential; Unknown before the first check. Its texts change only with the state. It
+// never blocks.
+func (h *Health) Condition() metav1.Condition {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.reach
+	return h.conditions[0]
 }
 
 // Check asks sandboxd for its info, and logs when the result changes.
@@ -50,13 +52,30 @@ func (h *Health) Check(ctx context.Context) {
 		return
 	}
 	h.mu.Lock()
-	last := h.reach
-	h.reach = Reach{Known: true, Err: err}
+	last := h.conditions[0].Status
+	changed := meta.SetStatusCondition(&h.conditions, reachable(err))
 	h.mu.Unlock()
 	switch {
-	case err != nil && (!last.Known || last.Err == nil || last.Err.Error() != err.Error()):
+	case changed && err != nil:
 		klog.FromContext(ctx).Error(err, "sandboxd cannot be used; claims and releases wait for it")
-	case err == nil && last.Err != nil:
+	case err == nil && last == metav1.ConditionFalse:
 		klog.FromContext(ctx).Info("sandboxd can be used again")
 	}
+}
+
+// reachable is the condition after a call that ended with err.
+func reachable(err error) metav1.Condition {
+	c := metav1.Condition{Type: api.ConditionSandboxdReachable}
+	if err == nil {
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "SandboxdAnswers", "sandboxd answers and accepts the node's credential"
+		return c
+	}
+	c.Status, c.Reason, c.Message = metav1.ConditionFalse, "SandboxdFails", err.Error()
+	switch sandboxd.ClassOf(err) {
+	case sandboxd.Unreachable:
+		c.Reason = "SandboxdUnreachable"
+	case sandboxd.Unauthorized:
+		c.Reason = "CredentialRefused"
+	}
+	return c
 }

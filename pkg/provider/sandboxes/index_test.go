@@ -222,27 +222,6 @@ func TestWhenTheIndexWasListed(t *testing.T) {
 	})
 }
 
-func TestHealth(t *testing.T) {
-	node := fakes.NewSandboxd()
-	h := NewHealth(node)
-	if h.Reach().Known {
-		t.Error("known before the first check")
-	}
-	for _, want := range []error{nil, fakes.Unreachable(), fakes.Unreachable(), fakes.Failing("info"), nil} {
-		node.InfoErr = want
-		h.Check(t.Context())
-		if got := h.Reach(); !got.Known || (got.Err == nil) != (want == nil) || sandboxd.ClassOf(got.Err) != sandboxd.ClassOf(want) {
-			t.Errorf("reach %+v, want %v", got, want)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	node.InfoErr = fakes.Unreachable()
-	if h.Check(ctx); h.Reach().Err != nil {
-		t.Error("a check that was cancelled counts")
-	}
-}
-
 func TestAFindingCountsInTwoPasses(t *testing.T) {
 	inFixture(t, func(t *testing.T, f *fixture) {
 		scan := NewOrphanScan(f.index)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
@@ -43,7 +44,7 @@ type Config struct {
 	Recorder record.EventRecorder
 	// Conditions are those that the daemon adds to the Node, of the same types
 	// every time. It must not block. Required.
-	Conditions func() []Condition
+	Conditions func() []metav1.Condition
 }
 
 // Validate reports everything that is wrong with the configuration, and each part of a

@@ -27,28 +27,28 @@ import (
 // ownConditions are conditions that a test changes.
 type ownConditions struct {
 	mu  sync.Mutex
-	now []Condition
+	now []metav1.Condition
 }
 
-func (s *ownConditions) get() []Condition {
+func (s *ownConditions) get() []metav1.Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.now)
 }
 
-func (s *ownConditions) set(now ...Condition) {
+func (s *ownConditions) set(now ...metav1.Condition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = now
 }
 
 // startController registers the test node against client until the test ends.
-func startController(t *testing.T, client *fake.Clientset, conditions func() []Condition) (registered func() bool) {
+func startController(t *testing.T, client *fake.Clientset, conditions func() []metav1.Condition) (registered func() bool) {
 	t.Helper()
 	return startRecordedController(t, client, conditions, &record.FakeRecorder{})
 }
 
-func startRecordedController(t *testing.T, client *fake.Clientset, conditions func() []Condition, recorder record.EventRecorder) (registered func() bool) {
+func startRecordedController(t *testing.T, client *fake.Clientset, conditions func() []metav1.Condition, recorder record.EventRecorder) (registered func() bool) {
 	t.Helper()
 	c := nodeConfig(func(c *Config) {
 		c.HeartbeatClient, c.Node, c.HostID, c.Conditions, c.Recorder = client, NewInformer(client, c.NodeName), "host-a", conditions, recorder
@@ -173,16 +173,15 @@ func TestRegistrationOutlivesAnAbsentAPIServer(t *testing.T) {
 func TestOwnConditions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, events := fake.NewClientset(), record.NewFakeRecorder(10)
-		writable := Condition{ConditionClaimsTableWritable, corev1.ConditionTrue, "Written", "written"}
-		state := &ownConditions{now: []Condition{{reachable.Type, corev1.ConditionUnknown, "NotAsked", "not asked yet"}, writable}}
+		durable := condition("ClaimsTableDurable", metav1.ConditionTrue, "Written", "written")
+		state := &ownConditions{now: []metav1.Condition{condition(reachable.Type, metav1.ConditionUnknown, "NotAsked", "not asked yet"), durable}}
 		startRecordedController(t, client, state.get, events)
 		synctest.Wait()
 		check := func() {
 			t.Helper()
 			n := fakecluster.StoredNode(t, client)
 			for _, want := range state.get() {
-				c := fakecluster.Condition(n, want.Type)
-				if got := (Condition{c.Type, c.Status, c.Reason, c.Message}); got != want {
+				if got := stated(fakecluster.Condition(n, corev1.NodeConditionType(want.Type))); got != want {
 					t.Errorf("condition = %+v, want %+v", got, want)
 				}
 			}
@@ -194,12 +193,12 @@ func TestOwnConditions(t *testing.T) {
 			}
 		}
 		check()
-		full := Condition{writable.Type, corev1.ConditionFalse, "WriteFailed", "the disk is full"}
-		for _, now := range [][]Condition{
-			{reachable, writable},
-			{{reachable.Type, corev1.ConditionFalse, "Unreachable", "no answer"}, full},
-			{{reachable.Type, corev1.ConditionFalse, "Refused", "the credential is refused"}, full},
-			{reachable, writable},
+		full := condition(durable.Type, metav1.ConditionFalse, "WriteFailed", "the disk is full")
+		for _, now := range [][]metav1.Condition{
+			{reachable, durable},
+			{condition(reachable.Type, metav1.ConditionFalse, "Unreachable", "no answer"), full},
+			{condition(reachable.Type, metav1.ConditionFalse, "Refused", "the credential is refused"), full},
+			{reachable, durable},
 		} {
 			state.set(now...)
 			time.Sleep(observeInterval + time.Second)

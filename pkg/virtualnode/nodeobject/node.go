@@ -42,7 +42,7 @@ func providerTaint() corev1.Taint {
 }
 
 // newNode returns the Node as it is registered. port is that of the kubelet API.
-func newNode(c *Config, port int32, own []Condition, now time.Time) *corev1.Node {
+func newNode(c *Config, port int32, own []metav1.Condition, now time.Time) *corev1.Node {
 	labels := maps.Clone(c.Labels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -66,7 +66,7 @@ func newNode(c *Config, port int32, own []Condition, now time.Time) *corev1.Node
 		Status: corev1.NodeStatus{
 			Capacity:    capacity,
 			Allocatable: capacity.DeepCopy(),
-			Conditions:  newConditions(own, metav1.NewTime(now)),
+			Conditions:  nodeConditions(own, metav1.NewTime(now)),
 			Addresses:   addresses,
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{
 				KubeletEndpoint: corev1.DaemonEndpoint{Port: port},

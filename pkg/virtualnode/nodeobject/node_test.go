@@ -13,12 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-var reachable = Condition{ConditionSandboxdReachable, corev1.ConditionTrue, "Answering", "sandboxd answers"}
+var reachable = condition("SandboxdReachable", metav1.ConditionTrue, "Answering", "sandboxd answers")
 
-func alwaysReachable() []Condition { return []Condition{reachable} }
+func alwaysReachable() []metav1.Condition { return []metav1.Condition{reachable} }
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+// stated is what the Node's condition says, without its times.
+func stated(c corev1.NodeCondition) metav1.Condition {
+	return condition(string(c.Type), metav1.ConditionStatus(c.Status), c.Reason, c.Message)
+}
 
 func nodeConfig(change func(*Config)) *Config {
 	c := &Config{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -22,7 +23,7 @@ const observeInterval = 10 * time.Second
 // node controller.
 type nodeProvider struct {
 	status     *nodeStatus
-	conditions func() []Condition
+	conditions func() []metav1.Condition
 	recorder   record.EventRecorder
 	node       *Informer
 	restorer   restorer
@@ -80,10 +81,10 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 }
 
 // recordTransition logs a condition whose status changed, and records an event.
-func (p *nodeProvider) recordTransition(ctx context.Context, c Condition) {
+func (p *nodeProvider) recordTransition(ctx context.Context, c metav1.Condition) {
 	klog.FromContext(ctx).Info("Node condition changed", "condition", c.Type, "status", c.Status, "reason", c.Reason, "message", c.Message)
 	kind := corev1.EventTypeNormal
-	if c.Status != corev1.ConditionTrue {
+	if c.Status != metav1.ConditionTrue {
 		kind = corev1.EventTypeWarning
 	}
 	// kubectl finds a node's events by this UID, as the kubelet records them.

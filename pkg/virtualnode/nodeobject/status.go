@@ -8,62 +8,61 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The conditions that this daemon adds to the Node. They are separate from Ready,
-// which stays True: a NotReady node has its Pods evicted while their microVMs
-// serve users.
-const (
-	// ConditionSandboxdReachable tells whether the host's sandboxd answers and
-	// takes the daemon's credential.
-	ConditionSandboxdReachable corev1.NodeConditionType = "SandboxdReachable"
-	// ConditionClaimsTableWritable tells whether the newest write of the claims
-	// table reached the disk.
-	ConditionClaimsTableWritable corev1.NodeConditionType = "ClaimsTableWritable"
-)
-
-// Condition is the state of one of those. Reason is one CamelCase word. Both texts
-// should change only with the state, because every change is published.
-type Condition struct {
-	Type            corev1.NodeConditionType
-	Status          corev1.ConditionStatus
-	Reason, Message string
-}
-
-func newConditions(own []Condition, now metav1.Time) []corev1.NodeCondition {
-	all := append([]Condition{
-		{corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "vk-sandbox is serving sandbox Pods"},
-		{corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "capacity is a scheduling budget"},
-		{corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "no container runs on this node"},
-		{corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "no container runs on this node"},
-		{corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated", "sandboxes are reached through sandboxd"},
+// nodeConditions are the conditions of a node that runs no containers, and the daemon's own,
+// which are separate from Ready. Ready stays True: a NotReady node has its Pods evicted while
+// their microVMs serve users.
+func nodeConditions(own []metav1.Condition, now metav1.Time) []corev1.NodeCondition {
+	condition := func(kind corev1.NodeConditionType, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+		return metav1.Condition{Type: string(kind), Status: status, Reason: reason, Message: message}
+	}
+	all := append([]metav1.Condition{
+		condition(corev1.NodeReady, metav1.ConditionTrue, "KubeletReady", "vk-sandbox is serving sandbox Pods"),
+		condition(corev1.NodeMemoryPressure, metav1.ConditionFalse, "KubeletHasSufficientMemory", "capacity is a scheduling budget"),
+		condition(corev1.NodeDiskPressure, metav1.ConditionFalse, "KubeletHasNoDiskPressure", "no container runs on this node"),
+		condition(corev1.NodePIDPressure, metav1.ConditionFalse, "KubeletHasSufficientPID", "no container runs on this node"),
+		condition(corev1.NodeNetworkUnavailable, metav1.ConditionFalse, "RouteCreated", "sandboxes are reached through sandboxd"),
 	}, own...)
 	conditions := make([]corev1.NodeCondition, 0, len(all))
 	for _, c := range all {
-		conditions = append(conditions, corev1.NodeCondition{
-			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message,
-			LastHeartbeatTime: now, LastTransitionTime: now,
-		})
+		n := corev1.NodeCondition{Type: corev1.NodeConditionType(c.Type), LastHeartbeatTime: now, LastTransitionTime: now}
+		n.Status, n.Reason, n.Message = corev1.ConditionStatus(c.Status), c.Reason, c.Message
+		conditions = append(conditions, n)
 	}
 	return conditions
 }
 
-// setCondition updates a condition and reports whether anything of it changed,
-// and whether its status did. Only a new status moves the transition time.
-func setCondition(n *corev1.Node, want Condition, now time.Time) (changed, transitioned bool) {
+func asCondition(c corev1.NodeCondition) metav1.Condition {
+	return metav1.Condition{
+		Type: string(c.Type), Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Message: c.Message,
+		LastTransitionTime: c.LastTransitionTime,
+	}
+}
+
+// update brings a condition of the Node up to date, and reports whether anything of it
+// changed. Only a new status moves the transition time.
+func update(c *corev1.NodeCondition, want metav1.Condition) (changed bool) {
+	current := []metav1.Condition{asCondition(*c)}
+	changed = meta.SetStatusCondition(&current, want)
+	c.Status, c.Reason, c.Message = corev1.ConditionStatus(current[0].Status), current[0].Reason, current[0].Message
+	c.LastTransitionTime = current[0].LastTransitionTime
+	return changed
+}
+
+// setCondition updates the Node's condition of that type, and reports whether anything of it
+// changed, and whether its status did. A Node without such a condition stays as it is.
+func setCondition(n *corev1.Node, want metav1.Condition, now time.Time) (changed, transitioned bool) {
+	want.LastTransitionTime = metav1.NewTime(now)
 	for i := range n.Status.Conditions {
-		c := &n.Status.Conditions[i]
-		if c.Type != want.Type || (Condition{c.Type, c.Status, c.Reason, c.Message}) == want {
-			continue
+		if c := &n.Status.Conditions[i]; string(c.Type) == want.Type {
+			before := c.Status
+			changed = update(c, want)
+			return changed, c.Status != before
 		}
-		transitioned = c.Status != want.Status
-		if transitioned {
-			c.LastTransitionTime = metav1.NewTime(now)
-		}
-		c.Status, c.Reason, c.Message = want.Status, want.Reason, want.Message
-		return true, transitioned
 	}
 	return false, false
 }
@@ -74,7 +73,8 @@ func keepTransitions(n, published *corev1.Node) {
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
 		for _, old := range published.Status.Conditions {
-			if old.Type == c.Type && old.Status == c.Status {
+			if old.Type == c.Type {
+				update(&old, asCondition(*c))
 				c.LastTransitionTime = old.LastTransitionTime
 			}
 		}
@@ -125,7 +125,7 @@ func (s *nodeStatus) forRegistration() *corev1.Node {
 
 // observe records a condition and reports what changed about it; see
 // [setCondition].
-func (s *nodeStatus) observe(c Condition, now time.Time) (changed, transitioned bool) {
+func (s *nodeStatus) observe(c metav1.Condition, now time.Time) (changed, transitioned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return setCondition(s.node, c, now)

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
@@ -62,14 +62,14 @@ func TestSetCondition(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	later := start.Add(time.Minute)
 	for name, tc := range map[string]struct {
-		to                    Condition
+		to                    metav1.Condition
 		changed, transitioned bool
 		transition            time.Time
 	}{
 		"same":                    {reachable, false, false, start},
-		"other status":            {Condition{reachable.Type, corev1.ConditionFalse, "Unreachable", "no answer"}, true, true, later},
-		"other words, same state": {Condition{reachable.Type, corev1.ConditionTrue, "Slow", "m"}, true, false, start},
-		"not one of the node's":   {Condition{"Other", corev1.ConditionFalse, "r", "m"}, false, false, start},
+		"other status":            {condition(reachable.Type, metav1.ConditionFalse, "Unreachable", "no answer"), true, true, later},
+		"other words, same state": {condition(reachable.Type, metav1.ConditionTrue, "Slow", "m"), true, false, start},
+		"not one of the node's":   {condition("Other", metav1.ConditionFalse, "r", "m"), false, false, start},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(nodeConfig(nil), 1, alwaysReachable(), start)
@@ -78,9 +78,9 @@ func TestSetCondition(t *testing.T) {
 			}
 			for _, c := range n.Status.Conditions {
 				wantTime := start
-				if c.Type == tc.to.Type {
+				if string(c.Type) == tc.to.Type {
 					wantTime = tc.transition
-					if (Condition{c.Type, c.Status, c.Reason, c.Message}) != tc.to {
+					if stated(c) != tc.to {
 						t.Errorf("condition = %+v, want %+v", c, tc.to)
 					}
 				}
@@ -94,12 +94,12 @@ func TestSetCondition(t *testing.T) {
 
 func TestKeepTransitions(t *testing.T) {
 	before, now := time.Unix(1_800_000_000, 0), time.Unix(1_800_009_000, 0)
-	published := newNode(nodeConfig(nil), 1, []Condition{{reachable.Type, corev1.ConditionFalse, "r", "m"}}, before)
+	published := newNode(nodeConfig(nil), 1, []metav1.Condition{condition(reachable.Type, metav1.ConditionFalse, "r", "m")}, before)
 	n := newNode(nodeConfig(nil), 1, alwaysReachable(), now)
 	keepTransitions(n, published)
 	for _, c := range n.Status.Conditions {
 		want := before
-		if c.Type == ConditionSandboxdReachable {
+		if string(c.Type) == reachable.Type {
 			want = now
 		}
 		if !c.LastTransitionTime.Time.Equal(want) {

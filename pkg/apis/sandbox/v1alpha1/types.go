@@ -35,7 +35,7 @@ type NodeClaimStatus struct {
 // NodeClaimStatusStatus is the state of a claims table.
 type NodeClaimStatusStatus struct {
 	// conditions say whether the node can serve claims. Ready is True when
-	// TableDurable, ClaimsVerified and SandboxdReachable are.
+	// ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -90,15 +90,21 @@ type NodeClaimStatusList struct {
 	Items []NodeClaimStatus `json:"items"`
 }
 
-// The conditions of a NodeClaimStatus.
+// The conditions of a NodeClaimStatus. The Node has ConditionClaimsTableDurable and
+// ConditionSandboxdReachable too.
 const (
 	// ConditionReady: the node can serve claims; the other three are True.
 	ConditionReady = "Ready"
-	// ConditionTableDurable: the claims file has all that the table has.
-	ConditionTableDurable = "TableDurable"
-	// ConditionClaimsVerified: no claim waits for sandboxd's word after a start.
+	// ConditionClaimsTableDurable: the claims file has all that the table has.
+	ConditionClaimsTableDurable = "ClaimsTableDurable"
+	// ConditionClaimsVerified: sandboxd has confirmed each claim since the daemon
+	// started.
 	ConditionClaimsVerified = "ClaimsVerified"
 	// ConditionSandboxdReachable: sandboxd answers and accepts the node's
 	// credential.
 	ConditionSandboxdReachable = "SandboxdReachable"
 )
+
+// ConditionClaimsTableAccepted is a condition of the Node: the claims table belongs to
+// this cluster and host. While it is not True nothing is published.
+const ConditionClaimsTableAccepted = "ClaimsTableAccepted"

@@ -16,7 +16,7 @@ import (
 // NodeClaimStatusStatus is the state of a claims table.
 type NodeClaimStatusStatusApplyConfiguration struct {
 	// conditions say whether the node can serve claims. Ready is True when
-	// TableDurable, ClaimsVerified and SandboxdReachable are.
+	// ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// counts has the number of claims in each state, of all claims.
 	Counts *ClaimCountsApplyConfiguration `json:"counts,omitempty"`
