@@ -44,18 +44,18 @@ type checkOptions struct {
 func (o *checkOptions) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("check")
 	fs.StringVar(&o.template, "template", "", "template `axis` to claim, one that sandboxd has")
-	fs.StringVar(&o.net, "net", "", "network `axis` to claim; empty means sandboxd's default")
-	fs.StringVar(&o.size, "size", "", "size `axis` to claim; empty means sandboxd's default")
+	fs.StringVar(&o.net, "net", "", "network `axis` to claim (default: sandboxd's)")
+	fs.StringVar(&o.size, "size", "", "size `axis` to claim (default: sandboxd's)")
 	fs.Var(&o.nodes, "node-selector", "labels of the virtual nodes, separated by commas")
 	program.SetDefault(fs, "node-selector", "type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd")
 	fs.StringVar(&o.namespace, "namespace", "default", "`namespace` of the check's Pods")
 	fs.StringVar(&o.daemonSet, "daemonset", "",
-		"`DaemonSet` of the daemons in that namespace, whose Pods all have to be Ready; empty for none")
+		"`DaemonSet` in that namespace whose Pods must all be Ready")
 	fs.StringVar(&o.ownerPod, "owner-pod", "",
-		"Pod in that namespace that takes the check's Pods along when it is deleted, as `name/uid`; empty for none")
+		"owner of the check's Pods, a Pod in that namespace, as `name/uid`")
 	fs.BoolVar(&o.claimStatus, "claim-status", true,
-		"see the release in the nodes' NodeClaimStatus; without it the end of the Pod has to do")
-	fs.DurationVar(&o.timeout, "timeout", 0, "time for everything but cleaning up")
+		"wait for the release in the NodeClaimStatus, not only for the end of the Pod")
+	fs.DurationVar(&o.timeout, "timeout", 0, "time limit, without cleaning up")
 	program.SetDefault(fs, "timeout", "2m")
 	return sections
 }

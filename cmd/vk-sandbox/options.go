@@ -101,21 +101,21 @@ func (o *options) origin(flag string) string { return o.origins.Of(flag) }
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs := sections.FlagSet("Virtual node")
 	fs.StringVar(&o.nodeName, "node-name", "vk-sandboxd",
-		"`name` of the virtual node; differs from the host's own node and from any other virtual node")
-	fs.IPVar(&o.nodeIP, "node-ip", nil, "InternalIP that the node advertises; empty leaves it out")
-	fs.Var(&o.nodeLabels, "node-labels", "extra node labels, separated by commas")
+		"`name` of the virtual node; no other node may have it")
+	fs.IPVar(&o.nodeIP, "node-ip", nil, "InternalIP of the node")
+	fs.Var(&o.nodeLabels, "node-labels", "more labels of the node, separated by commas")
 	program.SetDefault(fs, "node-labels", "sandbox.cocoonstack.io/runtime=sandboxd")
-	fs.Var(&o.nodeCPU, "node-cpu", "CPU that the node advertises, a scheduling budget")
+	fs.Var(&o.nodeCPU, "node-cpu", "CPU of the node, a scheduling budget")
 	program.SetDefault(fs, "node-cpu", "4000")
-	fs.Var(&o.nodeMemory, "node-memory", "memory that the node advertises, a scheduling budget")
+	fs.Var(&o.nodeMemory, "node-memory", "memory of the node, a scheduling budget")
 	program.SetDefault(fs, "node-memory", "8Ti")
 	fs.Var(&o.nodePods, "node-pods", "most Pods on the node")
 	program.SetDefault(fs, "node-pods", "2000")
 
 	fs = sections.FlagSet("Kubelet API")
-	fs.StringVar(&o.listenAddr, "listen-addr", ":10260", "`address` of the kubelet API; its port is published in the Node")
-	fs.StringVar(&o.tlsCert, "tls-cert", "", "`certificate` of the kubelet API; without a pair of regular files it signs its own")
-	fs.StringVar(&o.tlsKey, "tls-key", "", "`key` of the kubelet API's certificate")
+	fs.StringVar(&o.listenAddr, "listen-addr", ":10260", "`address` of the kubelet API")
+	fs.StringVar(&o.tlsCert, "tls-cert", "", "`certificate` of the kubelet API; without a pair of files it is self-signed")
+	fs.StringVar(&o.tlsKey, "tls-key", "", "`key` of that certificate")
 
 	fs = sections.FlagSet("Kubernetes API")
 	fs.Float64Var(&o.kubeAPIQPS, "kube-api-qps", 200, "requests per second to the API server, and `rate` of each pod queue")
@@ -124,22 +124,22 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 
 	fs = sections.FlagSet("sandboxd")
 	fs.StringVar(&o.sandboxdURL, "sandboxd-url", "http://127.0.0.1:7777", "base `URL` of the host's sandboxd")
-	fs.StringVar(&o.sandboxdTokenFile, "sandboxd-token-file", "", "`file` with the sandboxd node API token")
+	fs.StringVar(&o.sandboxdTokenFile, "sandboxd-token-file", "", "`file` with sandboxd's node API token")
 	fs.StringVar(&o.sandboxdAdvertiseAddr, "sandboxd-advertise-addr", "",
-		"`host:port` of sandboxd in the inventory, for claims from elsewhere (default: that of --sandboxd-url)")
+		"`host:port` of sandboxd in the inventory (default: that of --sandboxd-url)")
 
 	fs = sections.FlagSet("Claims")
-	fs.StringVar(&o.statePath, "state-path", defaultStatePath, "`file` that keeps the claims table; it holds release tokens")
+	fs.StringVar(&o.statePath, "state-path", defaultStatePath, "`file` of the claims table, which holds release tokens")
 	fs.StringVar(&o.machineIDFile, "machine-id-file", "/etc/machine-id",
-		"`file` that identifies the host, which the claims table belongs to; empty (flag only) does not check the host")
+		"`file` that identifies the table's host; empty (flag only): the host is not checked")
 	fs.DurationVar(&o.orphanScanInterval, "orphan-scan-interval", 0,
-		"time between two audits of sandboxd's index, which only report; 0 for none")
+		"time between two scans for orphans, which only report; 0 for none")
 	program.SetDefault(fs, "orphan-scan-interval", "60s")
 	fs.DurationVar(&o.missingOwnersHold, "missing-owners-hold", 0,
-		"how long several claims are kept whose Pods and owners went missing together without a deletion having been seen, as after the restore of an older backup")
+		"how long claims are kept if the Pods and owners of several went missing together, unseen")
 	program.SetDefault(fs, "missing-owners-hold", "1h")
 	fs.DurationVar(&o.claimStatusInterval, "claim-status-interval", 10*time.Second,
-		"least time between two publications of the node's NodeClaimStatus, which is written when something changes; 0 for none")
+		"least time between two writes of the NodeClaimStatus; 0 for none")
 
 	fs = sections.FlagSet("Inventory")
 	fs.BoolVar(&o.publishInventory, "publish-inventory", false, "publish this node's NodeInventory")

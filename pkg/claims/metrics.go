@@ -25,20 +25,20 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 		registry: r,
 		claims: r.Read(metrics.Family{
 			Name: "claims", Labels: []string{labelState}, Values: map[string][]string{labelState: states},
-			Help: "Claims in the table by state.",
+			Help: "Claims by state.",
 		}),
 		durable: r.Read(metrics.Family{
 			Name: "claims_table_durable",
-			Help: "1 while the file of the claims table has all that memory has, 0 after a write that failed.",
+			Help: "1 while the claims table's file has every change, 0 after a failed write.",
 		}),
 		writes: r.Counter(metrics.Family{
 			Name: "claims_table_writes_total", Labels: []string{metrics.LabelResult},
 			Values: map[string][]string{metrics.LabelResult: metrics.Outcomes()},
-			Help:   "Durable writes of the claims table. Changes that happen together share one.",
+			Help:   "Writes of the claims table. Concurrent changes share one.",
 		}),
 		writeDuration: r.Histogram(metrics.Family{
 			Name: "claims_table_write_duration_seconds", Labels: []string{},
-			Help: "How long a write of the claims table took until it was durable or had failed.",
+			Help: "Time until a write of the claims table was durable or had failed.",
 		}, writeBuckets()),
 	}
 	for _, outcome := range metrics.Outcomes() {

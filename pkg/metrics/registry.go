@@ -39,7 +39,7 @@ func NewRegistry(version string) *Registry {
 	r := &Registry{registry: metrics.NewKubeRegistry()}
 	r.Gauge(Family{
 		Name: "build_info", Labels: []string{"version", "go_version"},
-		Help: "Always 1; its labels say which build runs.",
+		Help: "Always 1; its labels name the build.",
 	}).WithLabelValues(version, runtime.Version()).Set(1)
 	// There is no other way for collectors that are not Kubernetes'.
 	r.registry.RawMustRegister(

@@ -32,7 +32,7 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	m := &Metrics{r.Counter(metrics.Family{
 		Name: "owner_verdicts_total", Labels: []string{labelVerdict, labelCause},
 		Values: map[string][]string{labelVerdict: {verdictRelease, verdictPreserve}, labelCause: metrics.Texts(Causes())},
-		Help:   "Verdicts on whether a microVM may be destroyed, by what was read of its owner.",
+		Help:   "Verdicts on whether a microVM may be destroyed, by the state of its owner.",
 	})}
 	for _, cause := range Causes() {
 		m.verdicts.WithLabelValues(verdict(cause.Releases()), string(cause))

@@ -15,7 +15,7 @@ type Metrics struct {
 func NewMetrics(r *metrics.Registry) *Metrics {
 	return &Metrics{r, r.Read(metrics.Family{
 		Name: "claims_table_accepted",
-		Help: "1 if the claims table belongs to this cluster and host, 0 if it belongs elsewhere and nothing is claimed, released or published. Absent until the cluster's identity has been read.",
+		Help: "1 if the claims table belongs to this cluster and host, 0 if not. Absent until the cluster is identified.",
 	})}
 }
 

@@ -42,27 +42,27 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 		registry: r,
 		operations: r.Counter(metrics.Family{
 			Name: "pod_operations_total", Labels: []string{labelOperation, metrics.LabelResult}, Values: values,
-			Help: "Attempts to serve, update or settle a Pod. One that fails is repeated.",
+			Help: "Attempts to create, update or delete a Pod. A failed one is repeated.",
 		}),
 		duration: r.Histogram(metrics.Family{
 			Name: "pod_operation_duration_seconds", Labels: []string{labelOperation}, Values: values,
-			Help: "How long such an attempt took, with its requests to sandboxd and the write of the claims table.",
+			Help: "Duration of an attempt, with its requests to sandboxd and the write of the claims table.",
 		}, metrics.CallBuckets()),
 		held: r.Read(metrics.Family{
 			Name: "claims_held",
-			Help: "Claims that are kept because several Pods and owners went missing together and no deletion was seen.",
+			Help: "Claims kept because several Pods and owners went missing together, unseen.",
 		}),
 		reachable: r.Read(metrics.Family{
 			Name: "sandboxd_reachable",
-			Help: "1 if sandboxd answered the last health check and took the credential, else 0.",
+			Help: "1 if sandboxd answered the last health check and accepted the token, else 0.",
 		}),
 		findings: r.Read(metrics.Family{
 			Name: "orphan_scan_findings", Labels: []string{labelFinding}, Values: map[string][]string{labelFinding: metrics.Texts(sandboxes.Findings())},
-			Help: "Sandboxes and claims that the last orphan scan reported. Absent without the scan.",
+			Help: "Findings of the last orphan scan. Absent without the scan.",
 		}),
 		lastScan: r.Read(metrics.Family{
 			Name: "orphan_scan_last_success_timestamp_seconds",
-			Help: "When the orphan scan last compared sandboxd's index with the claims table. Absent without the scan.",
+			Help: "When the orphan scan last succeeded. Absent without the scan.",
 		}),
 	}
 	for _, verb := range verbs() {

@@ -23,11 +23,11 @@ func NewMetrics(r *metrics.Registry, kinds ...string) *Metrics {
 	return &Metrics{
 		publications: r.Counter(metrics.Family{
 			Name: "publications_total", Labels: []string{labelObject, metrics.LabelResult}, Values: values,
-			Help: "Attempts to bring an object about this node up to date in the API.",
+			Help: "Attempts to bring the object up to date in the API.",
 		}),
 		last: r.Gauge(metrics.Family{
 			Name: "last_publication_timestamp_seconds", Labels: []string{labelObject}, Values: values,
-			Help: "When the object about this node was last known to be up to date in the API; 0 before the first time.",
+			Help: "When the object was last up to date in the API; 0 before the first time.",
 		}),
 	}
 }

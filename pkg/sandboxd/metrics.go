@@ -82,11 +82,11 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	m := &Metrics{
 		requests: r.Counter(metrics.Family{
 			Name: "sandboxd_requests_total", Labels: []string{labelOperation, metrics.LabelResult}, Values: values,
-			Help: "Requests to sandboxd by operation and result. A claim that succeeds made a microVM, a release that succeeds destroyed one.",
+			Help: "Requests to sandboxd. A successful claim made a microVM, a successful release destroyed one.",
 		}),
 		duration: r.Histogram(metrics.Family{
 			Name: "sandboxd_request_duration_seconds", Labels: []string{labelOperation}, Values: values,
-			Help: "How long sandboxd took to answer, or the daemon to give up.",
+			Help: "Time until sandboxd answered or the daemon gave up.",
 		}, metrics.CallBuckets()),
 	}
 	for _, operation := range operations() {

@@ -20,7 +20,7 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	queues := metrics.Texts(append(Queues(), statusPublish))
 	return &Metrics{r, r.Read(metrics.Family{
 		Name: "queue_depth", Labels: []string{labelQueue}, Values: map[string][]string{labelQueue: queues},
-		Help: "Pods that wait in a queue or are in work; those that wait for their next attempt are among them.",
+		Help: "Pods in a queue, in work or waiting for the next attempt.",
 	})}
 }
 
