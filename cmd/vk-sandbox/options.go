@@ -136,7 +136,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"time between two scans for orphans, which only report; 0 for none")
 	program.SetDefault(fs, "orphan-scan-interval", "60s")
 	fs.DurationVar(&o.missingOwnersHold, "missing-owners-hold", 0,
-		"how long claims are kept if the Pods and owners of several went missing together, unseen")
+		"how long claims are held if several lost their Pods and owners together")
 	program.SetDefault(fs, "missing-owners-hold", "1h")
 	fs.DurationVar(&o.claimStatusInterval, "claim-status-interval", 10*time.Second,
 		"least time between two writes of the NodeClaimStatus; 0 for none")

@@ -88,15 +88,22 @@ func daemonSettings() []setting {
 	return slices.Insert(all, i, setting{group: group, env: logLevelVariable, fallback: "info", usage: "log level: debug, info, warn or error"})
 }
 
-// flagTables is one table for each group of settings.
+// flagTables is one table for each group of settings. A group without variables has no
+// column for them.
 func flagTables(all []setting) string {
 	var b strings.Builder
+	variables := false
 	for i, s := range all {
 		if i == 0 || s.group != all[i-1].group {
 			if s.group != all[len(all)-1].group || i > 0 { // not the only group
 				fmt.Fprintf(&b, "\n### %s\n", s.group)
 			}
-			b.WriteString("\n| Flag | Environment | Default | Meaning |\n|---|---|---|---|\n")
+			variables = slices.ContainsFunc(all, func(o setting) bool { return o.group == s.group && o.env != "" })
+			if variables {
+				b.WriteString("\n| Flag | Environment | Default | Meaning |\n|---|---|---|---|\n")
+			} else {
+				b.WriteString("\n| Flag | Default | Meaning |\n|---|---|---|\n")
+			}
 		}
 		flagName, fallback := s.flag, s.fallback
 		if flagName != "" {
@@ -107,7 +114,11 @@ func flagTables(all []setting) string {
 		} else {
 			fallback = "`" + fallback + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", code(flagName), code(s.env), fallback, strings.ReplaceAll(s.usage, "|", `\|`))
+		columns := []string{code(flagName), code(s.env), fallback, strings.ReplaceAll(s.usage, "|", `\|`)}
+		if !variables {
+			columns = slices.Delete(columns, 1, 2)
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(columns, " | "))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -50,7 +50,7 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 		}, metrics.CallBuckets()),
 		held: r.Read(metrics.Family{
 			Name: "claims_held",
-			Help: "Claims kept because several Pods and owners went missing together, unseen.",
+			Help: "Claims held because several lost their Pods and owners together.",
 		}),
 		reachable: r.Read(metrics.Family{
 			Name: "sandboxd_reachable",
