@@ -153,7 +153,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 
 	fs = sections.FlagSet("Logging and information")
 	fs.StringVar(&o.logFormat, "log-format", program.LogText, "log `format`: text or json")
-	fs.IntVarP(&o.verbosity, "v", "v", 0, "verbosity of the log, on top of VK_LOG_LEVEL: 4 is debug, and more shows more of the libraries")
+	fs.IntVarP(&o.verbosity, "v", "v", 0, "verbosity of the log, on top of VK_LOG_LEVEL: 4 is debug, more adds the libraries")
 	fs.BoolVar(&o.version, "version", false, "print the build version and exit")
 	return sections
 }
