@@ -54,7 +54,7 @@ func (o *checkOptions) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringVar(&o.ownerPod, "owner-pod", "",
 		"owner of the check's Pods, a Pod in that namespace, as `name/uid`")
 	fs.BoolVar(&o.claimStatus, "claim-status", true,
-		"wait for the release in the NodeClaimStatus, not only for the end of the Pod")
+		"wait for the release in the NodeClaimStatus too")
 	fs.DurationVar(&o.timeout, "timeout", 0, "time limit, without cleaning up")
 	program.SetDefault(fs, "timeout", "2m")
 	return sections

@@ -114,7 +114,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 
 	fs = sections.FlagSet("Kubelet API")
 	fs.StringVar(&o.listenAddr, "listen-addr", ":10260", "`address` of the kubelet API")
-	fs.StringVar(&o.tlsCert, "tls-cert", "", "`certificate` of the kubelet API; without a pair of files it is self-signed")
+	fs.StringVar(&o.tlsCert, "tls-cert", "", "`certificate` of the kubelet API (default: self-signed)")
 	fs.StringVar(&o.tlsKey, "tls-key", "", "`key` of that certificate")
 
 	fs = sections.FlagSet("Kubernetes API")
