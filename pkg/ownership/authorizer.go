@@ -45,7 +45,7 @@ func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1
 	}
 }
 
-// Owner judges a controller owner by the architecture's table. It releases
+// Owner judges a controller owner as docs/architecture.md lists. It releases
 // when the owner is confirmed gone, replaced, being deleted, or a Sandbox that
 // has expired, and only when the API server's own storage said so: an aggregated
 // API server can make objects up, and says nothing about a stored one.

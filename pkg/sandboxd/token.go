@@ -22,7 +22,7 @@ var errTokenMarshalled = errors.New("refusing to marshal a sandboxd token: use R
 // Token is a bearer credential: the node API token, or the release token of
 // one sandbox. Printing it in any format gives a placeholder and marshalling
 // it is an error, so that a token in a log or a status takes an explicit
-// [Token.Reveal] (DESIGN rule 8). Tokens are comparable.
+// [Token.Reveal] (rule 8 of docs/architecture.md). Tokens are comparable.
 //
 // The credential is behind a pointer: fmt reaches a Token in an unexported
 // field of another type by reflection alone, past the methods below, and

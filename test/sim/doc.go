@@ -8,7 +8,7 @@
 // the library does, its losses included.
 //
 // A history is a list of random steps. After each step a model that knows only
-// what users and nodes did checks the rules of DESIGN: no sandbox destroyed
+// what users and nodes did checks the rules of docs/architecture.md: no sandbox destroyed
 // without authority, no credential dropped while its sandbox lives, nothing
 // Running that is not durable, nothing Failed that is alive, no sandbox for two
 // Pods, no token in sight. At the end all faults are lifted, and everything
