@@ -19,6 +19,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
@@ -82,11 +83,11 @@ func newApproveCommand(getenv func(string) string) *cobra.Command {
 // approvePlace approves the mismatch that the daemon has found, and no other: it may
 // have found something else by the time that it reads the approval.
 func approvePlace(stdout io.Writer, statePath string, now time.Time) error {
-	recorded, err := claims.ReadPlace(claims.OS(), statePath)
+	recorded, err := claimfile.ReadPlace(claimfile.OS(), statePath)
 	if err != nil {
 		return err
 	}
-	found, mismatch, err := place.ReadReport(claims.OS(), statePath, recorded)
+	found, mismatch, err := place.ReadReport(claimfile.OS(), statePath, recorded)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func approvePlace(stdout io.Writer, statePath string, now time.Time) error {
 		_, err := fmt.Fprintf(stdout, "Nothing to approve: no daemon has found this table elsewhere than where it belongs.\n%s", placeLine(recorded))
 		return err
 	}
-	if err := approval.Write(claims.OS(), statePath, approval.Place, approval.Approval{At: now, Recorded: found.Recorded, Present: found.Present}); err != nil {
+	if err := approval.Write(claimfile.OS(), statePath, approval.Place, approval.Approval{At: now, Recorded: found.Recorded, Present: found.Present}); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -108,10 +109,10 @@ func approvePlace(stdout io.Writer, statePath string, now time.Time) error {
 
 // approveMissingOwners approves what is held now; what is held later is not covered.
 func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) error {
-	if _, err := claims.ReadPlace(claims.OS(), statePath); err != nil {
+	if _, err := claimfile.ReadPlace(claimfile.OS(), statePath); err != nil {
 		return err
 	}
-	if err := approval.Write(claims.OS(), statePath, approval.MissingOwners, approval.Approval{At: now}); err != nil {
+	if err := approval.Write(claimfile.OS(), statePath, approval.MissingOwners, approval.Approval{At: now}); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "Approved: the release of the claims that are held at %s because their Pods and owners went missing together.\n"+
@@ -152,7 +153,7 @@ type heldReleaser interface {
 
 // watchApprovals takes the approvals of missing owners until ctx ends. Each covers the
 // claims whose owners were missing when it was given, and none that are held later.
-func watchApprovals(ctx context.Context, fsys claims.FS, statePath string, p heldReleaser) {
+func watchApprovals(ctx context.Context, fsys claimfile.FS, statePath string, p heldReleaser) {
 	approval.Watch(ctx, fsys, statePath, approval.MissingOwners, func(a approval.Approval) {
 		klog.FromContext(ctx).Info("An operator has approved the release of the held claims; their owners are read once more first", "approvedAt", a.At, "held", p.HeldClaims())
 		p.ReleaseHeld(a.At)

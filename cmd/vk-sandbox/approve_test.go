@@ -15,6 +15,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
@@ -28,7 +29,7 @@ func elsewhere(t *testing.T, report string) (path string) {
 	t.Helper()
 	path = writeClaims(t, elsewhereFile)
 	if report != "" {
-		if err := os.WriteFile(path+claims.PlaceFileSuffix, []byte(report), 0o600); err != nil {
+		if err := os.WriteFile(path+claimfile.PlaceFileSuffix, []byte(report), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +47,7 @@ func approveCommand(t *testing.T, code int, args ...string) (stdout, stderr stri
 
 func approved(t *testing.T, path string, kind approval.Kind) (approval.Approval, bool) {
 	t.Helper()
-	a, found, err := approval.Read(claims.OS(), path, kind)
+	a, found, err := approval.Read(claimfile.OS(), path, kind)
 	if err != nil {
 		t.Fatal(err)
 	}

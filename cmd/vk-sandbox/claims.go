@@ -22,6 +22,7 @@ import (
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
@@ -104,19 +105,19 @@ type notAccepted struct {
 }
 
 func readClaims(statePath string) (claimsReport, error) {
-	rows, err := claims.Read(claims.OS(), statePath)
+	rows, err := claimfile.Read(claimfile.OS(), statePath)
 	if err != nil {
 		return claimsReport{}, err
 	}
 	r := claimsReport{NodeClaimStatusStatus: summary(rows)}
-	recorded, err := claims.ReadPlace(claims.OS(), statePath)
+	recorded, err := claimfile.ReadPlace(claimfile.OS(), statePath)
 	if err != nil {
 		return claimsReport{}, err
 	}
 	if recorded != (claims.Place{}) {
 		r.Place = &recorded
 	}
-	found, mismatch, err := place.ReadReport(claims.OS(), statePath, recorded)
+	found, mismatch, err := place.ReadReport(claimfile.OS(), statePath, recorded)
 	if err == nil && mismatch {
 		r.NotAccepted = &notAccepted{Reason: found.State, Message: found.String(), Present: found.Present, Accept: approvePlaceCommand(statePath)}
 	}

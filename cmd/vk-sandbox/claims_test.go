@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
 )
 
@@ -115,7 +115,7 @@ func TestClaimsAsObjects(t *testing.T) {
 // A daemon at work neither hinders the command nor notices it.
 func TestClaimsBesideADaemon(t *testing.T) {
 	path := writeClaims(t, claimsFile)
-	lock, err := claims.Lock(t.Context(), path)
+	lock, err := claimfile.Lock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

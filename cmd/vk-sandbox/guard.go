@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
@@ -25,7 +26,7 @@ func newGuard(ctx context.Context, o *options, kube *clients, table *claims.Tabl
 			"file", o.machineIDFile)
 	}
 	return place.New(place.Config{
-		Table: table, Cluster: place.NewCluster(kube.heartbeat.CoreV1()), Host: host, FS: claims.OS(),
+		Table: table, Cluster: place.NewCluster(kube.heartbeat.CoreV1()), Host: host, FS: claimfile.OS(),
 		StatePath: o.statePath, ApproveCommand: approvePlaceCommand(o.statePath),
 	}), host, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
@@ -26,7 +27,7 @@ func TestAfterAdmission(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				table, err := claims.Open(faultfs.New(), "/state/claims.json", time.Now())
+				table, err := claims.Open(claimfile.New(faultfs.New(), "/state/claims.json"), time.Now())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -55,7 +56,7 @@ func TestWaitingForTheLock(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	dir := t.TempDir()
 	table := filepath.Join(dir, "claims.json")
-	lock, err := claims.Lock(t.Context(), table)
+	lock, err := claimfile.Lock(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestReadinessChecks(t *testing.T) {
 	want("claims-table-durable", "claims-table-accepted", "pod-cache", "node-registered")
 
 	disk := faultfs.New()
-	table, err := claims.Open(disk, "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(disk, "/state/claims.json"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
@@ -48,7 +49,7 @@ func run(ctx context.Context, c *config) error {
 
 // serve is the daemon but for its metrics and health.
 func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clients, watch *monitor) (err error) {
-	lock, err := claims.Lock(ctx, o.statePath)
+	lock, err := claimfile.Lock(ctx, o.statePath)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
 	}
@@ -57,7 +58,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 			err = fmt.Errorf("unlock the claims table: %w", unlockErr)
 		}
 	}()
-	table, err := claims.Open(lock.Guard(claims.OS()), o.statePath, time.Now())
+	table, err := claims.Open(claimfile.New(lock.Guard(claimfile.OS()), o.statePath), time.Now())
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.origin("state-path"), err)
 	}
@@ -127,7 +128,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	})
 	group.Go(func() error {
 		return afterAdmission(ctx, guard, func(ctx context.Context) error {
-			watchApprovals(ctx, claims.OS(), o.statePath, lifecycle)
+			watchApprovals(ctx, claimfile.OS(), o.statePath, lifecycle)
 			return nil
 		})
 	})

@@ -17,12 +17,13 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // Kind is what an operator approves.
 type Kind string
 
-// The kinds. A new one has to be named in claims.Lock, which knows the files of
+// The kinds. A new one has to be named in claimfile.Lock, which knows the files of
 // the state directory.
 const (
 	// Place: the table may be used at another place than the recorded one.
@@ -45,16 +46,16 @@ type Approval struct {
 
 // Path is the file of a kind beside the table at statePath.
 func Path(statePath string, kind Kind) string {
-	return statePath + claims.ApprovalFileSuffix + string(kind)
+	return statePath + claimfile.ApprovalFileSuffix + string(kind)
 }
 
 // Write leaves an approval for the daemon, in place of an earlier one of its kind.
-func Write(fsys claims.FS, statePath string, kind Kind, a Approval) error {
+func Write(fsys claimfile.FS, statePath string, kind Kind, a Approval) error {
 	data, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("encode the approval: %w", err)
 	}
-	if err := claims.ReplaceFile(fsys, Path(statePath, kind), data); err != nil {
+	if err := claimfile.ReplaceFile(fsys, Path(statePath, kind), data); err != nil {
 		return fmt.Errorf("write the approval; run this as the user of the daemon, who owns the state directory: %w", err)
 	}
 	return nil
@@ -63,7 +64,7 @@ func Write(fsys claims.FS, statePath string, kind Kind, a Approval) error {
 // Read returns the approval of a kind, and whether there is one. It leaves the file
 // alone: a caller that has to act durably first calls [Remove] after that. An
 // approval that cannot be read, or has no time, is an error and approves nothing.
-func Read(fsys claims.FS, statePath string, kind Kind) (Approval, bool, error) {
+func Read(fsys claimfile.FS, statePath string, kind Kind) (Approval, bool, error) {
 	path := Path(statePath, kind)
 	data, err := fsys.ReadFile(path)
 	switch {
@@ -82,7 +83,7 @@ func Read(fsys claims.FS, statePath string, kind Kind) (Approval, bool, error) {
 }
 
 // Remove ends the approval of a kind; there may be none.
-func Remove(fsys claims.FS, statePath string, kind Kind) error {
+func Remove(fsys claimfile.FS, statePath string, kind Kind) error {
 	if err := fsys.Remove(Path(statePath, kind)); err != nil {
 		return fmt.Errorf("remove the approval: %w", err)
 	}
@@ -91,7 +92,7 @@ func Remove(fsys claims.FS, statePath string, kind Kind) error {
 
 // Take is Read, and Remove of what it found. An approval whose file cannot be
 // removed is not given out: it would be given out again and again.
-func Take(fsys claims.FS, statePath string, kind Kind) (Approval, bool, error) {
+func Take(fsys claimfile.FS, statePath string, kind Kind) (Approval, bool, error) {
 	a, found, err := Read(fsys, statePath, kind)
 	if err != nil || !found {
 		return Approval{}, false, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
@@ -96,7 +97,7 @@ func TestFileErrors(t *testing.T) {
 
 // stubborn is a file system that removes nothing.
 type stubborn struct {
-	claims.FS
+	claimfile.FS
 	err error
 }
 
@@ -104,7 +105,7 @@ func (s stubborn) Remove(string) error { return s.err }
 
 func TestModes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
-	if err := approval.Write(claims.OS(), file, approval.Place, given); err != nil {
+	if err := approval.Write(claimfile.OS(), file, approval.Place, given); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(file + ".approval-place")

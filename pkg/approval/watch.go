@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/klog/v2"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // watchEvery is the pause between two looks for an approval.
@@ -21,7 +21,7 @@ const watchEvery = 5 * time.Second
 // which a clock that was set back leaves, becomes now: an approval covers nothing
 // that happens after it was taken. An approval that cannot be taken is logged once
 // for each reason and tried again.
-func Watch(ctx context.Context, fsys claims.FS, statePath string, kind Kind, accept func(Approval)) {
+func Watch(ctx context.Context, fsys claimfile.FS, statePath string, kind Kind, accept func(Approval)) {
 	logged := ""
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		a, found, err := Take(fsys, statePath, kind)

@@ -15,12 +15,12 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
 // watch runs Watch for a kind, and returns what it accepts and what it logs.
-func watch(t *testing.T, fsys claims.FS, kind approval.Kind) (accepted *[]approval.Approval, lines *[]string) {
+func watch(t *testing.T, fsys claimfile.FS, kind approval.Kind) (accepted *[]approval.Approval, lines *[]string) {
 	t.Helper()
 	accepted, lines = &[]approval.Approval{}, &[]string{}
 	ctx := klog.NewContext(t.Context(), funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))

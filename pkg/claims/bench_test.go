@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // sizes are the rows of the tables that are measured.
@@ -27,7 +28,7 @@ func benchID(i int) string { return fmt.Sprintf("sb_%016x", i) }
 func filledTable(b *testing.B, rows int) (*claims.Table, string) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "claims.json")
-	table, err := claims.Open(claims.OS(), file, start)
+	table, err := claims.Open(claimfile.New(claimfile.OS(), file), start)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func BenchmarkOpen(b *testing.B) {
 			_, file := filledTable(b, rows)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := claims.Open(claims.OS(), file, start); err != nil {
+				if _, err := claims.Open(claimfile.New(claimfile.OS(), file), start); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -91,9 +92,9 @@ func BenchmarkConfirmListed(b *testing.B) {
 	for _, rows := range sizes {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
 			table, _ := filledTable(b, rows)
-			listed := make([]claims.Seen, rows)
+			listed := make([]claims.Listed, rows)
 			for i := range listed {
-				listed[i] = claims.Seen{ID: benchID(i), Deadline: start.Add(24 * time.Hour)}
+				listed[i] = claims.Listed{ID: benchID(i), Deadline: start.Add(24 * time.Hour)}
 			}
 			b.ReportAllocs()
 			for b.Loop() {

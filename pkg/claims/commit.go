@@ -4,24 +4,22 @@
 package claims
 
 import (
-	"encoding/json"
 	"errors"
 	"runtime"
 	"time"
 )
 
-// round is one write and those who wait for it.
-type round struct {
+// groupWrite is one write and those who wait for it.
+type groupWrite struct {
 	done chan struct{}
 	err  error
 }
 
-// draft has the buffers of a write. They are reused: under a burst of changes new
+// writeBuffers are the buffers of a write. They are reused: under a burst of changes new
 // ones would be garbage of several times the daemon's memory each second.
-type draft struct {
-	claims, releasing, extra []json.RawMessage
-	entries                  []entry // of the releasing list, to be ordered
-	file                     []byte
+type writeBuffers struct {
+	Snapshot
+	entries []entry // of the releasing list, to be ordered
 }
 
 // change runs apply under the lock and returns once a write that includes what
@@ -32,10 +30,10 @@ func (t *Table) change(apply func() error) error {
 		t.mu.Unlock()
 		return err
 	}
-	if t.gathering == nil {
-		t.gathering = &round{done: make(chan struct{})}
+	if t.next == nil {
+		t.next = &groupWrite{done: make(chan struct{})}
 	}
-	r := t.gathering
+	r := t.next
 	if !t.writing {
 		t.writing = true
 		go t.write()
@@ -45,26 +43,25 @@ func (t *Table) change(apply func() error) error {
 	return r.err
 }
 
-// write writes the file until nobody waits. All changes made during one write share
+// write writes the store until nobody waits. All changes made during one write share
 // the next.
 func (t *Table) write() {
-	d := &t.draft
+	b := &t.buffers
 	for {
 		t.mu.Lock()
-		r := t.gathering
+		r := t.next
 		if r == nil {
 			t.writing = false
 			t.mu.Unlock()
 			return
 		}
-		t.gathering = nil
-		t.snapshot(d)
+		t.next = nil
+		t.snapshot(b)
 		rev := t.rev
 		t.mu.Unlock()
 
 		start := time.Now()
-		d.file = appendTable(d.file[:0], d.claims, d.releasing, d.extra)
-		r.err = ReplaceFile(t.fs, t.path, d.file)
+		r.err = t.store.Write(b.Snapshot)
 		took := time.Since(start)
 
 		t.mu.Lock()
@@ -73,7 +70,7 @@ func (t *Table) write() {
 			t.landed, t.writes.Last = rev, time.Now()
 		}
 		t.writes.Err = r.err
-		t.unsynced = errors.Is(r.err, errUnsynced) || (t.unsynced && r.err != nil)
+		t.unsynced = errors.Is(r.err, ErrUnsynced) || (t.unsynced && r.err != nil)
 		t.mu.Unlock()
 		if observe != nil {
 			observe(took, r.err)
@@ -88,7 +85,7 @@ func (t *Table) write() {
 }
 
 // Flush writes the table if its last write failed, and does nothing otherwise. A
-// loop calls it, so that the file catches up with memory after a disk was full.
+// loop calls it, so that the store catches up with memory after a disk was full.
 func (t *Table) Flush() error {
 	t.mu.Lock()
 	unsaved := t.unsaved
@@ -99,9 +96,9 @@ func (t *Table) Flush() error {
 	return t.change(func() error { return nil })
 }
 
-// EnsureDurable makes sure that the file does not show a claim whose [Table.Add]
+// EnsureDurable makes sure that the store does not show a claim whose [Table.Add]
 // failed as a valid one. A write can fail after its rename, and a daemon that
-// started from such a file would adopt a sandbox that is being returned. On error
+// started from such a store would adopt a sandbox that is being returned. On error
 // the sandbox must not be returned yet.
 func (t *Table) EnsureDurable() error {
 	t.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -19,7 +20,7 @@ import (
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, disk := metrics.NewRegistry(""), faultfs.New()
-		table, err := claims.Open(disk, "/state/claims.json", time.Now())
+		table, err := claims.Open(claimfile.New(disk, "/state/claims.json"), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,8 +64,9 @@ type Row struct {
 	// was seen to go. Nil for a bare Pod, and in tables from older builds.
 	Controller *Owner
 
-	// extra keeps fields that another build wrote.
-	extra map[string]json.RawMessage
+	// Unknown has the fields that another build stored with the row. They are
+	// stored again, and never changed.
+	Unknown map[string]json.RawMessage `json:"-"`
 }
 
 // NewRow is the row of a claim that sandboxd has just delivered to holder.
@@ -120,6 +121,25 @@ func (r Row) LeaseEnd() time.Time {
 // Expired reports whether the cached lease has passed. The cache is not
 // authoritative: only the node can say that the sandbox is gone.
 func (r Row) Expired(now time.Time) bool { return !now.Before(r.LeaseEnd()) }
+
+// ConfirmedState is the state of a stored row once sandboxd has listed its sandbox.
+func (r Row) ConfirmedState() State {
+	if r.Owner != nil {
+		return Preserved
+	}
+	return Bound
+}
+
+// storable returns t in UTC, or the zero time, which means unknown, when its
+// year has no RFC 3339 form. Go reads offsets that it refuses to write, so a
+// time that was decoded cannot always be encoded.
+func storable(t time.Time) time.Time {
+	t = t.UTC()
+	if t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
 
 // State is where a claim stands between the answer of sandboxd and its release.
 type State string

@@ -4,11 +4,8 @@
 package claims
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,105 +16,79 @@ var ErrNotFound = errors.New("the claims table has no such claim")
 
 // Table is the claims table. It is safe for concurrent use.
 type Table struct {
-	path string
-	fs   FS
+	store Store
 
-	// mu guards all that follows. It is never held while the disk works.
+	// mu guards all that follows. It is never held while the store works.
 	mu        sync.Mutex
-	claims    keyed
+	claims    keyIndex
 	releasing releasing
-	place     recordedPlace
-	extra     []json.RawMessage // members of the file that this build does not know
-	rev       uint64            // of the newest change
-	landed    uint64            // of the newest change that a write has landed
-	gathering *round            // the next write's waiters; nil when nobody waits
+	place     Place
+	rev       uint64      // of the newest change
+	landed    uint64      // of the newest change that a write has landed
+	next      *groupWrite // the next write's waiters; nil when nobody waits
 	writing   bool
-	unsaved   bool // the last write failed: memory is ahead of the file
+	unsaved   bool // the last write failed: memory is ahead of the store
 	unsynced  bool // a failed write can be read all the same
 	writes    Writes
 	observe   func(took time.Duration, err error)
 
-	// draft belongs to the write that is going on.
-	draft draft
+	// buffers belongs to the write that is going on.
+	buffers writeBuffers
 	// changes wakes who watches the table.
 	changes chan struct{}
 }
 
-// entry is a claim in memory with its form in the file.
+// entry is a claim in memory with its form in the store.
 type entry struct {
 	Claim
-	// raw is its part of the file: a member of claims, with its key, or an element
-	// of the releasing list.
-	raw json.RawMessage
-	rev uint64 // of the change that gave it its holder; 0 when it was loaded
-	// writeFailed is true for a tentative claim whose write failed.
+	record Record
+	rev    uint64 // of the change that gave it its holder; 0 when it was loaded
+	// writeFailed is true for a tentative claim whose write failed. Its record is
+	// that of a releasing claim.
 	writeFailed bool
 }
 
-// newEntry encodes a claim. Its times are brought into a form that the file can
-// have, in memory too: a row that cannot be encoded would lose its token.
-func newEntry(c Claim) (entry, error) {
+// newEntry encodes a claim. Its times are brought into a form that can be stored,
+// in memory too: a row that cannot be encoded would lose its token.
+func (t *Table) newEntry(c Claim) (entry, error) {
 	c.ClaimedAt, c.Deadline = storable(c.ClaimedAt), storable(c.Deadline)
-	var raw json.RawMessage
-	var err error
-	if c.State == Releasing {
-		raw, err = encodeRow(c.Row, c.Key)
-	} else if raw, err = encodeRow(c.Row, ""); err == nil {
-		raw, err = encodeMember(c.Key, raw)
-	}
+	record, err := t.store.Encode(c)
 	if err != nil {
 		return entry{}, fmt.Errorf("encode the claim of %s: %w", c.Key, err)
 	}
-	return entry{Claim: c, raw: raw}, nil
+	return entry{Claim: c, record: record}, nil
 }
 
-// Open reads the table at path and writes it back once. The caller holds
-// [Lock]. All claims are [Quarantined] until sandboxd has listed them. A row without
-// a claim time, from an older build, gets now.
+// Open loads the table from its store and writes it back once. The caller is the
+// store's only writer. All claims are [Quarantined] until sandboxd has listed them. A
+// row without a claim time, from an older build, gets now.
 //
-// A missing file is an empty table. A file that is not a table, and a path
-// that cannot be written, are errors with the file as it was: starting without
-// durable claims would leak a VM per claim at the next restart.
-func Open(fsys FS, path string, now time.Time) (*Table, error) {
-	var c contents
-	data, err := fsys.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, fmt.Errorf("read the claims table: %w", err)
-	default:
-		if c, err = decode(data); err != nil {
-			return nil, fmt.Errorf("read the claims table %s: %w", path, err)
-		}
+// A store that cannot be read in full or cannot be written is an error, and has what
+// it had: starting without durable claims would leak a VM per claim at the next
+// restart.
+func Open(store Store, now time.Time) (*Table, error) {
+	stored, place, err := store.Load()
+	if err != nil {
+		return nil, err
 	}
-	t := &Table{
-		path: path, fs: fsys, releasing: releasing{}, place: c.place,
-		changes: make(chan struct{}, 1),
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.extra)) {
-		member, err := encodeMember(name, c.extra[name])
-		if err != nil {
-			return nil, fmt.Errorf("encode the field %s of the claims table: %w", name, err)
+	t := &Table{store: store, releasing: releasing{}, place: place, changes: make(chan struct{}, 1)}
+	for _, c := range stored {
+		held := c.State != Releasing
+		if held {
+			c.State = Quarantined
 		}
-		t.extra = append(t.extra, member)
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.claims)) {
-		row := c.claims[key]
-		if row.ClaimedAt.IsZero() {
-			row.ClaimedAt = now.UTC().Truncate(time.Second)
+		if held && c.ClaimedAt.IsZero() {
+			c.ClaimedAt = now.UTC().Truncate(time.Second)
 		}
-		e, err := newEntry(Claim{Key: key, Row: row, State: Quarantined})
+		e, err := t.newEntry(c)
 		if err != nil {
 			return nil, err
 		}
-		t.claims.set(e)
-	}
-	for _, r := range c.releasing {
-		e, err := newEntry(r)
-		if err != nil {
-			return nil, err
+		if held {
+			t.claims.set(e)
+		} else {
+			t.releasing.add(e)
 		}
-		t.releasing.add(e)
 	}
 	if err := t.change(func() error { return nil }); err != nil {
 		return nil, fmt.Errorf("the claims table cannot be written; free space or fix the permissions of its directory: %w", err)
@@ -165,25 +136,22 @@ func (t *Table) Select(wanted func(Claim) bool) []Claim {
 	return out
 }
 
-// snapshot gathers what the file should say. The caller holds mu.
-func (t *Table) snapshot(d *draft) {
-	d.claims, d.releasing, d.entries = d.claims[:0], d.releasing[:0], d.entries[:0]
-	d.extra = append(d.extra[:0], t.extra...)
-	if t.place.member != nil {
-		d.extra = append(d.extra, t.place.member)
-	}
+// snapshot gathers what the store should have. The caller holds mu.
+func (t *Table) snapshot(b *writeBuffers) {
+	b.Claims, b.Releasing, b.entries = b.Claims[:0], b.Releasing[:0], b.entries[:0]
+	b.Place = t.place
 	for _, e := range t.releasing {
-		d.entries = append(d.entries, e)
+		b.entries = append(b.entries, e)
 	}
 	for _, e := range t.claims.ordered {
 		if e.writeFailed {
-			d.entries = append(d.entries, *e)
+			b.entries = append(b.entries, *e)
 		} else {
-			d.claims = append(d.claims, e.raw)
+			b.Claims = append(b.Claims, e.record)
 		}
 	}
-	slices.SortFunc(d.entries, compareReleasing)
-	for _, e := range d.entries {
-		d.releasing = append(d.releasing, e.raw)
+	slices.SortFunc(b.entries, compareReleasing)
+	for _, e := range b.entries {
+		b.Releasing = append(b.Releasing, e.record)
 	}
 }

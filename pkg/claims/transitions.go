@@ -48,9 +48,11 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	case !ok || e.ID != row.ID:
 		return err
 	case err != nil:
-		raw, encodeErr := encodeRow(row, key)
+		returned := e.Claim
+		returned.State = Releasing
+		record, encodeErr := t.store.Encode(returned)
 		if encodeErr == nil {
-			e.raw, e.writeFailed = raw, true
+			e.record, e.writeFailed = record, true
 			t.claims.set(e)
 		}
 		return errors.Join(err, encodeErr)
@@ -114,8 +116,8 @@ func (t *Table) Preserve(key, id string, owner *Owner) error {
 	})
 }
 
-// Seen is one sandbox of a listing.
-type Seen struct {
+// Listed is one sandbox of a listing.
+type Listed struct {
 	ID       string
 	Deadline time.Time
 }
@@ -123,7 +125,7 @@ type Seen struct {
 // ConfirmListed records a listing: each claim in it leaves quarantine and gets the
 // deadline of the listing. It writes only when a deadline changed. Claims that are
 // not listed do not change, nor do tentative claims, which are being returned.
-func (t *Table) ConfirmListed(listed []Seen) error {
+func (t *Table) ConfirmListed(listed []Listed) error {
 	deadlines := make(map[string]time.Time, len(listed))
 	for _, s := range listed {
 		deadlines[s.ID] = s.Deadline
@@ -136,7 +138,7 @@ func (t *Table) ConfirmListed(listed []Seen) error {
 			continue
 		}
 		if e.State == Quarantined {
-			e.State = confirmedState(e.Row)
+			e.State = e.ConfirmedState()
 			t.signal()
 		}
 		if !deadline.IsZero() && !deadline.Equal(e.Deadline) {
@@ -158,14 +160,6 @@ func (t *Table) ConfirmListed(listed []Seen) error {
 		}
 		return nil
 	})
-}
-
-// confirmedState is the state of a loaded row once sandboxd has listed its sandbox.
-func confirmedState(r Row) State {
-	if r.Owner != nil {
-		return Preserved
-	}
-	return Bound
 }
 
 // EnqueueRelease moves a claim whose release is authorised from its key to the
@@ -210,7 +204,7 @@ func (t *Table) update(key, id string, apply func(*Claim)) error {
 
 // put stores a claim under its key. The caller holds mu.
 func (t *Table) put(c Claim) error {
-	e, err := newEntry(c)
+	e, err := t.newEntry(c)
 	if err != nil {
 		return err
 	}
@@ -235,7 +229,7 @@ func (t *Table) enqueueRelease(c Claim) error {
 // release adds a claim to the releasing list. The caller holds mu.
 func (t *Table) release(c Claim) error {
 	c.State = Releasing
-	e, err := newEntry(c)
+	e, err := t.newEntry(c)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/approval"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
@@ -71,7 +72,7 @@ func start(t *testing.T, fsys *faultfs.FS, c *cluster, host string) *daemon {
 
 func startIn(ctx context.Context, t *testing.T, fsys *faultfs.FS, c *cluster, host string) *daemon {
 	t.Helper()
-	table, err := claims.Open(fsys, statePath, time.Now())
+	table, err := claims.Open(claimfile.New(fsys, statePath), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func approve(t *testing.T, fsys *faultfs.FS, recorded, present claims.Place) {
 // onDisk is the place that a restart would find.
 func onDisk(t *testing.T, fsys *faultfs.FS) claims.Place {
 	t.Helper()
-	p, err := claims.ReadPlace(fsys, statePath)
+	p, err := claimfile.ReadPlace(fsys, statePath)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 const (
@@ -41,7 +42,7 @@ type Config struct {
 	// Host is this host's id; empty where it is not known or not checked.
 	Host string
 	// FS and StatePath are the table's: the approval and the report lie beside it.
-	FS        claims.FS
+	FS        claimfile.FS
 	StatePath string
 	// ApproveCommand is what an operator runs on the host to let the daemon use the
 	// table where it found it. It is logged with a mismatch.

@@ -10,14 +10,15 @@ import (
 	"io/fs"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // ReadReport returns what a daemon that does not accept the table at statePath has
 // found, and whether there is such a report. A daemon keeps it while it waits for an
 // approval; one that was stopped meanwhile leaves it. A report about another place
 // than the table has recorded now is out of date, and counts as none.
-func ReadReport(fsys claims.FS, statePath string, recorded claims.Place) (Status, bool, error) {
-	data, err := fsys.ReadFile(statePath + claims.PlaceFileSuffix)
+func ReadReport(fsys claimfile.FS, statePath string, recorded claims.Place) (Status, bool, error) {
+	data, err := fsys.ReadFile(statePath + claimfile.PlaceFileSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Status{}, false, nil
 	}
@@ -26,7 +27,7 @@ func ReadReport(fsys claims.FS, statePath string, recorded claims.Place) (Status
 	}
 	var s Status
 	if err := json.Unmarshal(data, &s); err != nil {
-		return Status{}, false, fmt.Errorf("what the daemon found is damaged; restart the daemon, which writes %s%s again", statePath, claims.PlaceFileSuffix)
+		return Status{}, false, fmt.Errorf("what the daemon found is damaged; restart the daemon, which writes %s%s again", statePath, claimfile.PlaceFileSuffix)
 	}
 	return s, s.Mismatch() && s.Recorded == recorded, nil
 }
@@ -38,11 +39,11 @@ func (g *Guard) writeReport(s Status) error {
 	if err != nil {
 		return fmt.Errorf("encode the report: %w", err)
 	}
-	return claims.ReplaceFile(g.config.FS, g.config.StatePath+claims.PlaceFileSuffix, data)
+	return claimfile.ReplaceFile(g.config.FS, g.config.StatePath+claimfile.PlaceFileSuffix, data)
 }
 
 func (g *Guard) removeReport() error {
-	if err := g.config.FS.Remove(g.config.StatePath + claims.PlaceFileSuffix); err != nil {
+	if err := g.config.FS.Remove(g.config.StatePath + claimfile.PlaceFileSuffix); err != nil {
 		return fmt.Errorf("remove the report beside the claims table: %w", err)
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
@@ -77,7 +78,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world), change ...func(*Co
 // start opens the table and runs the provider.
 func (w *world) start() {
 	w.t.Helper()
-	table, err := claims.Open(w.fs, tablePath, time.Now())
+	table, err := claims.Open(claimfile.New(w.fs, tablePath), time.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func (w *world) stored() claims.Claim {
 	w.t.Helper()
 	fs := faultfs.New()
 	fs.Put(tablePath, w.fs.Durable(tablePath))
-	rows, err := claims.Read(fs, tablePath)
+	rows, err := claimfile.Read(fs, tablePath)
 	if err != nil {
 		w.t.Fatal(err)
 	}

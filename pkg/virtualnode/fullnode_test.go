@@ -19,6 +19,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
@@ -116,7 +117,7 @@ func (noEvents) Event(runtime.Object, string, string, string) {}
 // fullNode runs a virtual node with the real provider, wired as the program wires it.
 func fullNode(t *testing.T, client *fake.Clientset, node *fakeSandboxd) *claims.Table {
 	t.Helper()
-	table, err := claims.Open(faultfs.New(), "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(faultfs.New(), "/state/claims.json"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

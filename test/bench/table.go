@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
@@ -93,7 +94,7 @@ func fillTable(dir string, rows int) (*filled, error) {
 	}
 	f := &filled{path: filepath.Join(dir, "claims.json"), rows: rows}
 	var err error
-	if f.Table, err = claims.Open(claims.OS(), f.path, time.Now()); err != nil {
+	if f.Table, err = claims.Open(claimfile.New(claimfile.OS(), f.path), time.Now()); err != nil {
 		return nil, err
 	}
 	var group errgroup.Group

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/canary"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -64,7 +65,7 @@ func TestCrashReports(t *testing.T) {
 
 // claimOf is a claim as a running daemon has it.
 func claimOf(t *testing.T) claims.Claim {
-	table, err := claims.Open(faultfs.New(), "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(faultfs.New(), "/state/claims.json"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

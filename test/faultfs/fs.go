@@ -14,7 +14,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // ErrCrashed is what every call gets between a crash and the reboot.
@@ -37,7 +37,7 @@ const (
 // Ops is every step that can fail.
 var Ops = []Op{OpCreate, OpWrite, OpSync, OpClose, OpRename, OpSyncDir}
 
-// FS implements [claims.FS]. It is safe for concurrent use.
+// FS implements [claimfile.FS]. It is safe for concurrent use.
 type FS struct {
 	mu sync.Mutex
 	// before, when set, runs before each step; its error fails the step.
@@ -53,7 +53,7 @@ type inode struct {
 	synced []byte
 }
 
-var _ claims.FS = (*FS)(nil)
+var _ claimfile.FS = (*FS)(nil)
 
 // New returns an empty file system that never fails.
 func New() *FS {
@@ -158,7 +158,7 @@ func (f *FS) step(op Op) error {
 	return err
 }
 
-// ReadFile implements [claims.FS].
+// ReadFile implements [claimfile.FS].
 func (f *FS) ReadFile(name string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,8 +172,8 @@ func (f *FS) ReadFile(name string) ([]byte, error) {
 	return slices.Clone(n.data), nil
 }
 
-// Create implements [claims.FS].
-func (f *FS) Create(name string) (claims.File, error) {
+// Create implements [claimfile.FS].
+func (f *FS) Create(name string) (claimfile.File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.step(OpCreate); err != nil {
@@ -184,7 +184,7 @@ func (f *FS) Create(name string) (claims.File, error) {
 	return &file{fs: f, inode: n}, nil
 }
 
-// Rename implements [claims.FS].
+// Rename implements [claimfile.FS].
 func (f *FS) Rename(oldName, newName string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,7 +201,7 @@ func (f *FS) Rename(oldName, newName string) error {
 	return nil
 }
 
-// Remove implements [claims.FS].
+// Remove implements [claimfile.FS].
 func (f *FS) Remove(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,7 +212,7 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// SyncDir implements [claims.FS].
+// SyncDir implements [claimfile.FS].
 func (f *FS) SyncDir(string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

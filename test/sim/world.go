@@ -25,6 +25,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
@@ -107,7 +108,7 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 // Start runs the daemon. It fails as the program would: on a table that is
 // damaged or cannot be written.
 func (w *World) Start() error {
-	table, err := claims.Open(w.FS, tablePath, time.Now())
+	table, err := claims.Open(claimfile.New(w.FS, tablePath), time.Now())
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/cmd/vk-sandbox/daemonmetrics"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
@@ -43,7 +44,7 @@ func (n *node) QueueDepths() map[virtualnode.Queue]int {
 func everything(t *testing.T) *daemonmetrics.Set {
 	t.Helper()
 	m := daemonmetrics.New("v1.2.3")
-	table, err := claims.Open(faultfs.New(), "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(faultfs.New(), "/state/claims.json"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
@@ -103,7 +104,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fixture{t: t, fs: faultfs.New(), events: &fakes.Events{}}
-		table, err := claims.Open(f.fs, "/state/claims.json", time.Now())
+		table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func (f *fixture) share() {
 	f.fs.Put("/state/claims.json", []byte(`{"claims":{
 		"agents/a":{"id":"sb_1","token":"t","address":"h:1","podUID":"P1"},
 		"agents/b":{"id":"sb_1","token":"u","address":"h:1","podUID":"P2"}}}`))
-	table, err := claims.Open(f.fs, "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
 	if err != nil {
 		f.t.Fatal(err)
 	}

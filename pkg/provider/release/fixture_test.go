@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/keymutex"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
@@ -57,7 +58,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 // open loads the table, as a start does.
 func (f *fixture) open() {
 	f.t.Helper()
-	table, err := claims.Open(f.fs, "/state/claims.json", time.Now())
+	table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -85,11 +85,11 @@ func (x *Index) LastListed() time.Time {
 	return time.Time{}
 }
 
-// seen is the listing in the table's terms.
-func (l Listing) seen() []claims.Seen {
-	out := make([]claims.Seen, 0, len(l))
+// listed is the listing in the table's terms.
+func (l Listing) listed() []claims.Listed {
+	out := make([]claims.Listed, 0, len(l))
 	for _, s := range l {
-		out = append(out, claims.Seen{ID: s.ID, Deadline: s.Deadline})
+		out = append(out, claims.Listed{ID: s.ID, Deadline: s.Deadline})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -46,7 +47,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 func (f *fixture) open() {
 	f.t.Helper()
 	var err error
-	if f.table, err = claims.Open(f.fs, "/state/claims.json", time.Now()); err != nil {
+	if f.table, err = claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now()); err != nil {
 		f.t.Fatal(err)
 	}
 	f.index = NewIndex(f.node, f.table, func(c claims.Claim) bool { return f.ended[c.ID] })
@@ -185,7 +186,7 @@ func (f *fixture) drop(id string) {
 	f.t.Helper()
 	f.node.Lose(id)
 	time.Sleep(time.Second)
-	if err := f.table.ConfirmListed([]claims.Seen{{ID: id, Deadline: time.Now()}}); err != nil {
+	if err := f.table.ConfirmListed([]claims.Listed{{ID: id, Deadline: time.Now()}}); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -69,7 +69,7 @@ func (v *Verifier) quarantined() []claims.Claim {
 
 // confirmListed records the listing in the table.
 func (v *Verifier) confirmListed(ctx context.Context, l Listing) {
-	if err := v.table.ConfirmListed(l.seen()); err != nil {
+	if err := v.table.ConfirmListed(l.listed()); err != nil {
 		klog.FromContext(ctx).V(2).Info("leases read from sandboxd are not in the claims file yet", "err", err)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims_test
+package claimfile_test
 
 import (
 	"context"
@@ -16,15 +16,16 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 // lock takes the lock of a table, which must be free, and gives it back with the
 // test.
-func lock(t *testing.T, file string) *claims.WriterLock {
+func lock(t *testing.T, file string) *claimfile.WriterLock {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // it is not waited for
-	l, err := claims.Lock(ctx, file)
+	l, err := claimfile.Lock(ctx, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func refused(t *testing.T, file, what string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if l, err := claims.Lock(ctx, file); err == nil {
+	if l, err := claimfile.Lock(ctx, file); err == nil {
 		_ = l.Unlock()
 		t.Errorf("%s: a second daemon has the lock", what)
 	}
@@ -55,7 +56,7 @@ func remove(t *testing.T, file string) {
 func TestDeletedLockFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
 	first := lock(t, file)
-	table, err := claims.Open(first.Guard(claims.OS()), file, time.Now())
+	table, err := claims.Open(claimfile.New(first.Guard(claimfile.OS()), file), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestReplacedLockFile(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		file := filepath.Join(t.TempDir(), "claims.json")
 		first := lock(t, file)
-		table, err := claims.Open(first.Guard(claims.OS()), file, time.Now())
+		table, err := claims.Open(claimfile.New(first.Guard(claimfile.OS()), file), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,18 +97,18 @@ func TestReplacedLockFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := table.Add("default/a", row("sb_1", "pod-1"), nil); !errors.Is(err, claims.ErrLockLost) {
+		if err := table.Add("default/a", row("sb_1", "pod-1"), nil); !errors.Is(err, claimfile.ErrLockLost) {
 			t.Errorf("a write beside another daemon: %v, want ErrLockLost", err)
 		}
 		_ = older.Close()
 		remove(t, file+".lock")
-		if err := table.Flush(); !errors.Is(err, claims.ErrLockLost) {
+		if err := table.Flush(); !errors.Is(err, claimfile.ErrLockLost) {
 			t.Errorf("a write after another daemon: %v, want ErrLockLost", err)
 		}
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if err := first.Watch(ctx); !errors.Is(err, claims.ErrLockLost) {
+			if err := first.Watch(ctx); !errors.Is(err, claimfile.ErrLockLost) {
 				t.Errorf("the watch ends with %v, want ErrLockLost", err)
 			}
 		})
@@ -135,5 +136,34 @@ func TestWatchEnds(t *testing.T) {
 	cancel()
 	if err := l.Watch(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and
+// gives up when it is told to stop.
+func TestSecondDaemonWaits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "claims.json")
+	lock, err := claimfile.Lock(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := claimfile.Lock(stopped, file); err == nil {
+		t.Fatal("two daemons hold the lock")
+	}
+	got := make(chan error, 1)
+	go func() {
+		second, err := claimfile.Lock(t.Context(), file)
+		if err == nil {
+			err = second.Unlock()
+		}
+		got <- err
+	}()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("the second daemon did not get the lock once it was free: %v", err)
 	}
 }

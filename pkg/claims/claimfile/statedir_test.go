@@ -1,10 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims_test
+package claimfile_test
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
 func mode(t *testing.T, name string) fs.FileMode {
@@ -43,12 +43,12 @@ func TestFileModes(t *testing.T) {
 					}
 				}
 			}
-			lock, err := claims.Lock(t.Context(), file)
+			lock, err := claimfile.Lock(t.Context(), file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = lock.Unlock() }()
-			table, err := claims.Open(claims.OS(), file, time.Now())
+			table, err := claims.Open(claimfile.New(claimfile.OS(), file), time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestSharedDirectoryIsNotTightened(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "of-somebody-else"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := claims.Lock(t.Context(), filepath.Join(dir, "claims.json"))
+	lock, err := claimfile.Lock(t.Context(), filepath.Join(dir, "claims.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,31 +92,29 @@ func TestSharedDirectoryIsNotTightened(t *testing.T) {
 	}
 }
 
-// TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and
-// gives up when it is told to stop.
-func TestSecondDaemonWaits(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "claims.json")
-	lock, err := claims.Lock(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := claims.Lock(stopped, file); err == nil {
-		t.Fatal("two daemons hold the lock")
-	}
-	got := make(chan error, 1)
-	go func() {
-		second, err := claims.Lock(t.Context(), file)
-		if err == nil {
-			err = second.Unlock()
-		}
-		got <- err
-	}()
-	if err := lock.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-got; err != nil {
-		t.Errorf("the second daemon did not get the lock once it was free: %v", err)
+// The files beside a table do not make its directory one that others use.
+func TestOwnFilesAreNoReasonToLeaveADirectoryOpen(t *testing.T) {
+	for name, want := range map[string]os.FileMode{
+		"claims.json.place": 0o700, "claims.json.place.tmp": 0o700,
+		"claims.json.approval-place": 0o700, "claims.json.approval-missing-owners": 0o700, "claims.json.approval-place.tmp": 0o700,
+		"claims.json.approval-other": 0o755,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			lock, err := claimfile.Lock(t.Context(), filepath.Join(dir, "claims.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = lock.Unlock() }()
+			if got := mode(t, dir); got != want {
+				t.Errorf("directory %v, want %v", got, want)
+			}
+		})
 	}
 }

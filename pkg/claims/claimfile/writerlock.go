@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims
+package claimfile
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type WriterLock struct {
 	lost bool
 }
 
-// take gets both locks, or errHeld and neither. The directory comes first: a
+// take gets both locks, or errLockHeld and neither. The directory comes first: a
 // daemon that waits for it does not touch the lock file of the one that writes.
 func (l *WriterLock) take() (err error) {
 	dir, err := lockDirectory(l.path)
@@ -57,12 +57,12 @@ func (l *WriterLock) take() (err error) {
 // lockFile locks the lock file and makes sure that it is still the one of that
 // name: a lock on a file that was deleted excludes nobody.
 func lockFile(path string) (*flock.Flock, error) {
-	lock, err := try(flock.New(path, flock.SetPermissions(fileMode)))
+	lock, err := tryLock(flock.New(path, flock.SetPermissions(fileMode)))
 	if err != nil {
 		return nil, err
 	}
 	if !inPlace(lock, path) {
-		return nil, errors.Join(errHeld, lock.Close())
+		return nil, errors.Join(errLockHeld, lock.Close())
 	}
 	return lock, nil
 }
@@ -80,13 +80,13 @@ func lockDirectory(path string) (*flock.Flock, error) {
 			return nil, nil
 		}
 	}
-	return try(flock.New(dir, flock.SetFlag(os.O_RDONLY)))
+	return tryLock(flock.New(dir, flock.SetFlag(os.O_RDONLY)))
 }
 
-func try(lock *flock.Flock) (*flock.Flock, error) {
+func tryLock(lock *flock.Flock) (*flock.Flock, error) {
 	held, err := lock.TryLock()
 	if err == nil && !held {
-		err = errHeld
+		err = errLockHeld
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -139,7 +139,7 @@ func (l *WriterLock) Check() error {
 		return fmt.Errorf("read the lock file of the claims table: %w", err)
 	}
 	again, err := lockFile(l.path)
-	if errors.Is(err, errHeld) {
+	if errors.Is(err, errLockHeld) {
 		l.lost = true
 		return ErrLockLost
 	}

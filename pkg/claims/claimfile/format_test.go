@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims_test
+package claimfile_test
 
 import (
 	"bytes"
@@ -11,25 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
-
-func put(t *testing.T, golden string) *faultfs.FS {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fsys := faultfs.New()
-	fsys.Put(path, data)
-	return fsys
-}
 
 // TestOlderTables loads a table of each older shape, and checks that nothing
 // is lost and that what it does not say stays unsaid.
@@ -51,7 +42,7 @@ func TestOlderTables(t *testing.T) {
 			fsys := put(t, tc.file)
 			// The second load must not move the claim time again.
 			for _, now := range []time.Time{tc.now, tc.now.Add(48 * time.Hour)} {
-				table, err := claims.Open(fsys, path, now)
+				table, err := claims.Open(claimfile.New(fsys, path), now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -149,7 +140,7 @@ func TestOddNamesAndForms(t *testing.T) {
 // stops the start with the file as it was.
 func TestDamagedTable(t *testing.T) {
 	whole := []byte(`{"claims":{"a/1":{"id":"sb_1","token":"t","address":"h:1","podUID":"p"},"a/2":{"id":"sb_2","token":"t","address":"h:1","podUID":"p"}}}`)
-	if _, err := claims.Open(fileOf(whole), path, start); err != nil {
+	if _, err := claims.Open(claimfile.New(fileOf(whole), path), start); err != nil {
 		t.Fatalf("the undamaged file: %v", err)
 	}
 	replace := func(old, new string) []byte { return bytes.Replace(whole, []byte(old), []byte(new), 1) }
@@ -180,7 +171,7 @@ func TestDamagedTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fsys := fileOf(data)
-			if _, err := claims.Open(fsys, path, start); err == nil {
+			if _, err := claims.Open(claimfile.New(fsys, path), start); err == nil {
 				t.Fatal("a damaged table loaded")
 			}
 			after, err := fsys.ReadFile(path)
@@ -199,7 +190,7 @@ func TestDamagedTable(t *testing.T) {
 func TestOneSandboxInTwoRows(t *testing.T) {
 	fsys := fileOf([]byte(`{"claims":{"a/1":{"id":"sb_1","token":"t1"},"a/2":{"id":"sb_1","token":"t2"}},"releasing":[{"id":"sb_1","token":"t3","key":"a/3"}]}`))
 	for range 2 {
-		table, err := claims.Open(fsys, path, start)
+		table, err := claims.Open(claimfile.New(fsys, path), start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +202,7 @@ func TestOneSandboxInTwoRows(t *testing.T) {
 			t.Errorf("tokens %q, holders %d, want %q and 2", tokens, table.Holders("sb_1"), want)
 		}
 	}
-	table, err := claims.Open(fsys, path, start)
+	table, err := claims.Open(claimfile.New(fsys, path), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,12 +211,6 @@ func TestOneSandboxInTwoRows(t *testing.T) {
 			t.Errorf("after EnqueueRelease of %s: %v, holders %d", key, err, table.Holders("sb_1"))
 		}
 	}
-}
-
-func fileOf(data []byte) *faultfs.FS {
-	fsys := faultfs.New()
-	fsys.Put(path, data)
-	return fsys
 }
 
 // FuzzOpen: whatever the file holds, Open loads it without losing a
@@ -244,14 +229,14 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"claims":{"a/b":{"id":"x","token":"t","ID":"y"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := fileOf(data)
-		table, err := claims.Open(fsys, path, start)
+		table, err := claims.Open(claimfile.New(fsys, path), start)
 		if err != nil {
 			if after, _ := fsys.ReadFile(path); !bytes.Equal(after, data) {
 				t.Fatalf("refused and touched: %v", err)
 			}
 			return
 		}
-		again, err := claims.Open(fsys, path, start)
+		again, err := claims.Open(claimfile.New(fsys, path), start)
 		if err != nil {
 			t.Fatalf("what Open wrote does not load: %v", err)
 		}
@@ -265,15 +250,6 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("a round trip changed the claims:\n%s", diff)
 		}
 	})
-}
-
-// credentials is every sandbox and token that the table holds, in its order.
-func credentials(table *claims.Table) []string {
-	var out []string
-	for _, c := range append(table.List(), table.Releasing()...) {
-		out = append(out, c.ID+" "+c.Token.Reveal())
-	}
-	return out
 }
 
 // shown is all that the table says except the credentials.
@@ -291,4 +267,16 @@ func deref(o *claims.Owner) claims.Owner {
 		return claims.Owner{}
 	}
 	return *o
+}
+
+func TestErrorsNeverShowAToken(t *testing.T) {
+	fsys := faultfs.New()
+	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"CANARY-7f3a91","podUID":["CANARY-7f3a91"]}}}`))
+	_, err := claims.Open(claimfile.New(fsys, path), start)
+	if err == nil {
+		t.Fatal("a row with a wrong type loaded")
+	}
+	if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "CANARY") {
+		t.Errorf("the error shows a token: %v", err)
+	}
 }

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims
+package claimfile
 
 import (
 	"encoding/json"
@@ -9,21 +9,22 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
 // fileRow is a row's form in the file. Only rows of the releasing list have key.
 type fileRow struct {
-	ID         string    `json:"id"`
-	Token      string    `json:"token"`
-	Address    string    `json:"address"`
-	PodUID     types.UID `json:"podUID"`
-	Authority  types.UID `json:"authority,omitempty"`
-	ClaimedAt  time.Time `json:"claimedAt,omitzero"`
-	Deadline   time.Time `json:"deadline,omitzero"`
-	Owner      *Owner    `json:"owner,omitempty"`
-	Controller *Owner    `json:"controller,omitempty"`
-	Key        string    `json:"key,omitempty"`
+	ID         string        `json:"id"`
+	Token      string        `json:"token"`
+	Address    string        `json:"address"`
+	PodUID     types.UID     `json:"podUID"`
+	Authority  types.UID     `json:"authority,omitempty"`
+	ClaimedAt  time.Time     `json:"claimedAt,omitzero"`
+	Deadline   time.Time     `json:"deadline,omitzero"`
+	Owner      *claims.Owner `json:"owner,omitempty"`
+	Controller *claims.Owner `json:"controller,omitempty"`
+	Key        string        `json:"key,omitempty"`
 }
 
 // rowFields are fileRow's names; any other is kept as it came.
@@ -34,31 +35,31 @@ var rowFields = []string{"id", "token", "address", "podUID", "authority", "claim
 // hold up every other claim. The other fields say whose the sandbox is. Without
 // them a row would pass for that of a bare Pod or of an older build, which have
 // other verdicts, so they must be readable.
-func decodeRow(raw json.RawMessage) (Row, string, error) {
-	fields, err := object(raw)
+func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
+	fields, err := decodeObject(raw)
 	if err != nil {
-		return Row{}, "", damaged("the row is not an object")
+		return claims.Row{}, "", damaged("the row is not an object")
 	}
 	f, unread, err := readRow(fields)
 	if err != nil {
-		return Row{}, "", err
+		return claims.Row{}, "", err
 	}
 	if f.ID == "" || f.Token == "" {
-		return Row{}, "", damaged("the row lacks its id or its token")
+		return claims.Row{}, "", damaged("the row lacks its id or its token")
 	}
-	extra := without(fields, rowFields)
+	extra := withoutFields(fields, rowFields)
 	for name, value := range unread {
 		if extra == nil {
 			extra = map[string]json.RawMessage{}
 		}
 		extra[name] = value
 	}
-	return Row{
+	return claims.Row{
 		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
 		PodUID: f.PodUID, Authority: f.Authority,
 		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
 		Owner: f.Owner, Controller: f.Controller,
-		extra: extra,
+		Unknown: extra,
 	}, f.Key, nil
 }
 
@@ -87,36 +88,25 @@ func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]js
 }
 
 // encodeRow renders a row for the file; key only for the releasing list.
-func encodeRow(r Row, key string) (json.RawMessage, error) {
+func encodeRow(r claims.Row, key string) (claims.Record, error) {
 	raw, err := json.Marshal(fileRow{
 		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
 		PodUID: r.PodUID, Authority: r.Authority,
-		ClaimedAt: storable(r.ClaimedAt), Deadline: storable(r.Deadline),
+		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
 		Owner: r.Owner, Controller: r.Controller, Key: key,
 	})
-	if err != nil || len(r.extra) == 0 {
+	if err != nil || len(r.Unknown) == 0 {
 		return raw, err
 	}
-	fields, err := object(raw)
+	fields, err := decodeObject(raw)
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range r.extra {
+	for name, value := range r.Unknown {
 		// A field that could not be read gives way once its value is known.
 		if own, ok := fields[name]; !ok || string(own) == `""` {
 			fields[name] = value
 		}
 	}
 	return json.Marshal(fields)
-}
-
-// storable returns t in UTC, or the zero time, which means unknown, when its
-// year has no RFC 3339 form. Go reads offsets that it refuses to write, so a
-// time that was decoded cannot always be encoded.
-func storable(t time.Time) time.Time {
-	t = t.UTC()
-	if t.Year() < 0 || t.Year() > 9999 {
-		return time.Time{}
-	}
-	return t
 }

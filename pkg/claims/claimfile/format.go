@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims
+package claimfile
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
 // tableFields are the top level's names.
@@ -16,10 +18,10 @@ var tableFields = []string{"claims", "releasing", placeField}
 
 // contents is a decoded table file.
 type contents struct {
-	claims    map[string]Row
-	releasing []Claim
-	place     recordedPlace
-	extra     map[string]json.RawMessage
+	// claims are those under pod keys, ordered by key, then the releasing list.
+	claims []claims.Claim
+	place  recordedPlace
+	extra  map[string]json.RawMessage
 }
 
 // errDamaged is the head of every error about a file that is not a table. The
@@ -33,9 +35,9 @@ func damaged(format string, args ...any) error {
 // decode reads a table file. It accepts what older builds wrote, and nothing
 // that is cut short, padded or without a claims field: an empty file is not a
 // table without claims. Two rows may name one sandbox: sandboxd can give an id
-// out twice, and each row's token may be the one that works ([Table.Holders]).
+// out twice, and each row's token may be the one that works ([claims.Table.Holders]).
 func decode(data []byte) (contents, error) {
-	top, err := object(data)
+	top, err := decodeObject(data)
 	if err != nil {
 		return contents{}, damaged("the file (%d bytes) is not one JSON object", len(data))
 	}
@@ -43,11 +45,11 @@ func decode(data []byte) (contents, error) {
 	if !ok {
 		return contents{}, damaged("the claims field is missing")
 	}
-	c := contents{claims: map[string]Row{}}
 	var rows map[string]json.RawMessage
 	if err := json.Unmarshal(rawClaims, &rows); err != nil {
 		return contents{}, damaged("the claims field is not an object")
 	}
+	c := contents{claims: make([]claims.Claim, 0, len(rows))}
 	for key, raw := range rows {
 		row, _, err := decodeRow(raw)
 		if err != nil {
@@ -56,30 +58,32 @@ func decode(data []byte) (contents, error) {
 		if ns, name, ok := strings.Cut(key, "/"); !ok || ns == "" || name == "" || strings.Contains(name, "/") {
 			return contents{}, damaged("claim %q: the key is not <namespace>/<name>", key)
 		}
-		c.claims[key] = row
+		c.claims = append(c.claims, claims.Claim{Key: key, Row: row, State: row.ConfirmedState()})
 	}
+	slices.SortFunc(c.claims, func(a, b claims.Claim) int { return strings.Compare(a.Key, b.Key) })
 	var releasing []json.RawMessage
 	if raw, ok := top["releasing"]; ok {
 		if err := json.Unmarshal(raw, &releasing); err != nil {
 			return contents{}, damaged("the releasing field is not a list")
 		}
 	}
+	c.claims = slices.Grow(c.claims, len(releasing))
 	for i, raw := range releasing {
 		row, key, err := decodeRow(raw)
 		if err != nil {
 			return contents{}, fmt.Errorf("releasing entry %d: %w", i, err)
 		}
-		c.releasing = append(c.releasing, Claim{Key: key, Row: row, State: Releasing})
+		c.claims = append(c.claims, claims.Claim{Key: key, Row: row, State: claims.Releasing})
 	}
 	if c.place, err = decodePlace(top[placeField]); err != nil {
 		return contents{}, err
 	}
-	c.extra = without(top, tableFields)
+	c.extra = withoutFields(top, tableFields)
 	return c, nil
 }
 
-// object decodes data as one JSON object; null is not one.
-func object(data []byte) (map[string]json.RawMessage, error) {
+// decodeObject decodes data as one JSON object; null is not one.
+func decodeObject(data []byte) (map[string]json.RawMessage, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, err
@@ -90,8 +94,8 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 	return m, nil
 }
 
-// without returns the fields of m that are not in known; nil when none is left.
-func without(m map[string]json.RawMessage, known []string) map[string]json.RawMessage {
+// withoutFields returns the fields of m that are not in known; nil when none is left.
+func withoutFields(m map[string]json.RawMessage, known []string) map[string]json.RawMessage {
 	for _, name := range known {
 		delete(m, name)
 	}
@@ -102,26 +106,26 @@ func without(m map[string]json.RawMessage, known []string) map[string]json.RawMe
 }
 
 // encodeMember renders a member of an object.
-func encodeMember(name string, value json.RawMessage) (json.RawMessage, error) {
+func encodeMember(name string, value []byte) (claims.Record, error) {
 	quoted, err := json.Marshal(name)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(quoted, json.RawMessage(":"), value), nil
+	return slices.Concat(quoted, []byte(":"), value), nil
 }
 
 // appendTable renders the file from what is encoded already, as it is ordered: the
 // members of the claims field, the releasing list, and further members. An encoder
 // would read and check every row again for each change of one.
-func appendTable(b []byte, claims, releasing, extra []json.RawMessage) []byte {
+func appendTable(b []byte, held, releasing, extra []claims.Record) []byte {
 	size := len(`{"claims":{},"releasing":[]}`)
-	for _, parts := range [][]json.RawMessage{claims, releasing, extra} {
+	for _, parts := range [][]claims.Record{held, releasing, extra} {
 		for _, part := range parts {
 			size += len(part) + len(",")
 		}
 	}
 	b = append(slices.Grow(b, size), `{"claims":{`...)
-	b = append(appendList(b, claims), '}')
+	b = append(appendList(b, held), '}')
 	if len(releasing) > 0 {
 		b = append(appendList(append(b, `,"releasing":[`...), releasing), ']')
 	}
@@ -131,7 +135,7 @@ func appendTable(b []byte, claims, releasing, extra []json.RawMessage) []byte {
 	return append(b, '}')
 }
 
-func appendList(b []byte, parts []json.RawMessage) []byte {
+func appendList(b []byte, parts []claims.Record) []byte {
 	for i, part := range parts {
 		if i > 0 {
 			b = append(b, ',')

@@ -1,15 +1,13 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package claims
+package claimfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // FS is the part of a file system that the table stands on. [OS] is the real
@@ -81,38 +79,3 @@ const (
 	fileMode fs.FileMode = 0o600
 	dirMode  fs.FileMode = 0o700
 )
-
-// errUnsynced says that a write can be read and may not survive a crash.
-var errUnsynced = errors.New("the new file is in place and not durable")
-
-// ReplaceFile writes data to path, at mode 0600, so that after a crash the file is either the old
-// one or the new one, whole: temporary file, fsync, rename, directory fsync.
-// The temporary file has one fixed name, so failures do not pile files up.
-func ReplaceFile(fsys FS, path string, data []byte) (err error) {
-	tmp := path + ".tmp"
-	f, err := fsys.Create(tmp)
-	if err != nil {
-		return fmt.Errorf("create %s: %w", tmp, err)
-	}
-	defer func() {
-		if err != nil && !errors.Is(err, errUnsynced) {
-			err = errors.Join(err, fsys.Remove(tmp))
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", tmp, err), f.Close())
-	}
-	if err := f.Sync(); err != nil {
-		return errors.Join(fmt.Errorf("sync %s: %w", tmp, err), f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("close %s: %w", tmp, err)
-	}
-	if err := fsys.Rename(tmp, path); err != nil {
-		return fmt.Errorf("rename %s to %s: %w", tmp, path, err)
-	}
-	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("sync the directory of %s: %w: %w", path, errUnsynced, err)
-	}
-	return nil
-}

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// keyed is the claims by pod key, and in the order of keys that the file and every
+// keyIndex is the claims by pod key, and in the order of keys that the file and every
 // list have. The order is kept, because every write needs it. The zero value is
 // ready.
-type keyed struct {
+type keyIndex struct {
 	byKey   map[string]*entry
 	ordered []*entry
 	ids     map[string]int // how many claims have the sandbox
 }
 
-func (k *keyed) get(key string) (entry, bool) {
+func (k *keyIndex) get(key string) (entry, bool) {
 	if e := k.byKey[key]; e != nil {
 		return *e, true
 	}
@@ -25,7 +25,7 @@ func (k *keyed) get(key string) (entry, bool) {
 }
 
 // set stores a claim under its key.
-func (k *keyed) set(e entry) {
+func (k *keyIndex) set(e entry) {
 	if k.byKey == nil {
 		k.byKey, k.ids = map[string]*entry{}, map[string]int{}
 	}
@@ -40,7 +40,7 @@ func (k *keyed) set(e entry) {
 	k.ordered = slices.Insert(k.ordered, i, &e)
 }
 
-func (k *keyed) remove(key string) {
+func (k *keyIndex) remove(key string) {
 	if i, there := k.find(key); there {
 		k.dropID(k.ordered[i].ID)
 		k.ordered = slices.Delete(k.ordered, i, i+1)
@@ -49,14 +49,14 @@ func (k *keyed) remove(key string) {
 }
 
 // holders is how many claims have the sandbox.
-func (k *keyed) holders(id string) int { return k.ids[id] }
+func (k *keyIndex) holders(id string) int { return k.ids[id] }
 
-func (k *keyed) dropID(id string) {
+func (k *keyIndex) dropID(id string) {
 	if k.ids[id]--; k.ids[id] == 0 {
 		delete(k.ids, id)
 	}
 }
 
-func (k *keyed) find(key string) (int, bool) {
+func (k *keyIndex) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(k.ordered, key, func(e *entry, key string) int { return strings.Compare(e.Key, key) })
 }

@@ -1,0 +1,83 @@
+// Copyright The vk-sandbox Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package claims_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+)
+
+// A time that RFC 3339 cannot express costs the time and never the row: not in
+// memory, not in the file, not at the next start.
+func TestTimesThatCannotBeWritten(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		at   time.Time
+		want time.Time
+	}{
+		{"an offset of 24 hours", start.In(time.FixedZone("", 24*60*60)), start},
+		{"an offset with seconds", start.In(time.FixedZone("", 61)), start},
+		{"the year 10000", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}},
+		{"the year 10000 in UTC only", time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -2*60*60)), time.Time{}},
+		{"the year -1", time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			r := row("sb_1", "pod-1")
+			r.Deadline = c.at
+			if err := table.Add("default/a", r, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := table.EnqueueRelease("default/a", "sb_1"); err != nil {
+				t.Fatal(err)
+			}
+			for _, t2 := range []*claims.Table{table, open(t, fsys)} {
+				all := t2.Releasing()
+				if len(all) != 1 || !all[0].Deadline.Equal(c.want) || all[0].Token.Reveal() != "token-of-sb_1" {
+					t.Errorf("releasing %+v, want sb_1 with the deadline %v", all, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAdoptableBy(t *testing.T) {
+	sandbox := func(uid types.UID) *claims.Owner { return &claims.Owner{Kind: "Sandbox", Name: "a", UID: uid} }
+	owned := row("sb_1", "pod-1") // authority owner-1
+	preserved := owned
+	preserved.Owner = sandbox("owner-1")
+	moved := preserved
+	moved.Owner = sandbox("owner-2")
+	bare := claims.NewRow(sandboxd.Claim{ID: "sb_1"}, claims.Holder{PodUID: "pod-1"}, start)
+	old := owned
+	old.Authority = ""
+	for _, tc := range []struct {
+		name   string
+		row    claims.Row
+		holder claims.Holder
+		want   bool
+	}{
+		{"the pod that holds it, its owner changed", owned, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-9")}, true},
+		{"a replacement of the same owner", owned, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, true},
+		{"a pod of a recreated owner", owned, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-2")}, false},
+		{"a bare pod on an owned claim", owned, claims.Holder{PodUID: "pod-2"}, false},
+		{"preserved, same owner", preserved, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, true},
+		{"preserved, the recorded owner counts, not the authority", moved, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, false},
+		{"preserved, bare pod", preserved, claims.Holder{PodUID: "pod-2"}, false},
+		{"bare claim, another bare pod", bare, claims.Holder{PodUID: "pod-2"}, false},
+		{"bare claim, the same pod", bare, claims.Holder{PodUID: "pod-1"}, true},
+		{"a table from an older build", old, claims.Holder{PodUID: "pod-2"}, true},
+	} {
+		if got := tc.row.AdoptableBy(tc.holder); got != tc.want {
+			t.Errorf("%s: adoptable %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
