@@ -50,9 +50,9 @@ type entry struct {
 
 // newEntry encodes a claim. Its times are brought into a form that can be stored,
 // in memory too: a row that cannot be encoded would lose its token.
-func (t *Table) newEntry(c Claim) (entry, error) {
+func newEntry(store Store, c Claim) (entry, error) {
 	c.ClaimedAt, c.Deadline = storable(c.ClaimedAt), storable(c.Deadline)
-	record, err := t.store.Encode(c)
+	record, err := store.Encode(c)
 	if err != nil {
 		return entry{}, fmt.Errorf("encode the claim of %s: %w", c.Key, err)
 	}
@@ -80,7 +80,7 @@ func Open(store Store, now time.Time) (*Table, error) {
 		if held && c.ClaimedAt.IsZero() {
 			c.ClaimedAt = now.UTC().Truncate(time.Second)
 		}
-		e, err := t.newEntry(c)
+		e, err := newEntry(t.store, c)
 		if err != nil {
 			return nil, err
 		}

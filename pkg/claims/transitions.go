@@ -204,7 +204,7 @@ func (t *Table) update(key, id string, apply func(*Claim)) error {
 
 // put stores a claim under its key. The caller holds mu.
 func (t *Table) put(c Claim) error {
-	e, err := t.newEntry(c)
+	e, err := newEntry(t.store, c)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (t *Table) enqueueRelease(c Claim) error {
 // release adds a claim to the releasing list. The caller holds mu.
 func (t *Table) release(c Claim) error {
 	c.State = Releasing
-	e, err := t.newEntry(c)
+	e, err := newEntry(t.store, c)
 	if err != nil {
 		return err
 	}

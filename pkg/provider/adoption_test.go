@@ -14,6 +14,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/attempts"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -125,7 +126,7 @@ func TestAnAdoptingPodWaitsForAnAnswer(t *testing.T) {
 					t.Fatalf("the claim is %s's, the Pod %s, after %d claims", c.PodUID, w.phase("a"), w.node.ClaimCount())
 				}
 				w.node.Set(func() { delete(w.node.GetErr, claim.ID); w.node.Rebuilding, w.node.ListErr = false, nil })
-				time.Sleep(attemptFirst + verifyEvery)
+				time.Sleep(attempts.First + verifyEvery)
 				if c, _ := w.row("a"); c.ID != claim.ID || c.PodUID != "P2" || w.phase("a") != corev1.PodRunning {
 					t.Errorf("claim %s of %s, %s, want it adopted with the answer", c.ID, c.PodUID, w.phase("a"))
 				}

@@ -25,7 +25,7 @@ func (p *Provider) CreatePod(ctx context.Context, pod *corev1.Pod) error {
 	key := podcontract.Key(pod)
 	defer p.pods.Lock(key)()
 	err := p.ensureClaim(pods.WithLogger(ctx, pod), pod)
-	p.attempts.byLibrary(key, pod.UID, err, time.Now())
+	p.attempts.ByLibrary(key, pod.UID, err, time.Now())
 	return err
 }
 

@@ -14,6 +14,7 @@
 //	release    reads owners again, and destroys sandboxes until that is confirmed
 //	pods       keeps the tracked Pods and the lock of each Pod key
 //	status     makes the statuses and publishes them
+//	attempts   decides when a Pod without a claim is tried again
 //	events     records what happens to a sandbox
 //
 // Every decision about a Pod key holds the lock of that key, because virtual-kubelet's queues

@@ -24,7 +24,7 @@ const maxAttempts = 32
 
 // ensureClaims starts an attempt for each Pod of the node that has no claim and is due,
 // whether virtual-kubelet knows of the Pod or not. Each Pod is tried again within
-// attemptMost until it has a claim or has ended.
+// [attempts.Longest] until it has a claim or has ended.
 func (p *Provider) ensureClaims(ctx context.Context) {
 	if !p.podsSynced() {
 		return
@@ -45,9 +45,9 @@ func (p *Provider) ensureClaims(ctx context.Context) {
 		if !tracked && (!held || c.PodUID == pod.UID) {
 			// virtual-kubelet has the first turn. It has none where the Pod took
 			// another's name in an update.
-			p.attempts.expect(key, pod.UID, now)
+			p.attempts.LeaveToLibrary(key, pod.UID, now)
 		}
-		if p.attempts.due(key, pod.UID, now) && !p.running.Start(key, func() { p.attempt(ctx, pod) }) {
+		if p.attempts.Due(key, pod.UID, now) && !p.running.Start(key, func() { p.attempt(ctx, pod) }) {
 			later++
 		}
 	}
@@ -76,20 +76,20 @@ func (p *Provider) attempt(ctx context.Context, pod *corev1.Pod) {
 	key := podcontract.Key(pod)
 	defer p.pods.Lock(key)()
 	newest, now := p.pods.Cached(key, pod.UID), time.Now()
-	if newest == nil || !p.needsClaim(newest) || !p.attempts.due(key, pod.UID, now) {
+	if newest == nil || !p.needsClaim(newest) || !p.attempts.Due(key, pod.UID, now) {
 		return
 	}
 	ctx = pods.WithLogger(ctx, newest)
 	err := p.binder.EnsureClaim(ctx, newest)
 	switch {
 	case err == nil:
-		p.attempts.forget(key)
+		p.attempts.Forget(key)
 		p.statuses.Enqueue(key)
 	case errors.Is(err, binding.ErrAwaitingNode):
-		p.attempts.awaiting(key, pod.UID, now)
+		p.attempts.Awaiting(key, pod.UID, now)
 		p.pods.Track(newest)
 	default:
-		p.attempts.failed(key, pod.UID, now)
+		p.attempts.Failed(key, pod.UID, now)
 		t, known := p.pods.Get(key)
 		p.pods.Track(newest)
 		p.pods.MarkWaiting(key, err.Error())

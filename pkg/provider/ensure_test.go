@@ -16,6 +16,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/attempts"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
@@ -63,11 +64,11 @@ func TestAPodThatNobodyHandedOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.owners.Set(ownership.Alive, "A")
 		w.add(fakes.NewPod("a", "P1", "A"))
-		time.Sleep(libraryPatience - time.Second)
+		time.Sleep(attempts.LibraryPatience - time.Second)
 		if w.node.ClaimCount() > 0 {
 			t.Error("the library was not given the first turn")
 		}
-		time.Sleep(retryLimit - libraryPatience)
+		time.Sleep(retryLimit - attempts.LibraryPatience)
 		if w.phase("a") != corev1.PodRunning {
 			t.Errorf("after %v it is %s", retryLimit, w.phase("a"))
 		}

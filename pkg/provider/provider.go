@@ -13,6 +13,7 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/attempts"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/binding"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/deletion"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
@@ -91,7 +92,7 @@ type Provider struct {
 	deletions *deletion.Decider
 
 	observed *observer
-	attempts attempts
+	attempts attempts.Tracker
 	// running has the attempts that are going on.
 	running *goroutinemap.Map
 }

@@ -66,7 +66,7 @@ func (p *Provider) checkOwners(ctx context.Context) {
 	claimed := p.index.Claims()
 	p.index.Prune(time.Now(), claimed)
 	p.releases.Prune(claimed)
-	p.attempts.prune(p.inCache)
+	p.attempts.Prune(p.inCache)
 	p.owners.Pass(ctx)
 }
 

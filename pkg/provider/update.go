@@ -37,6 +37,6 @@ func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 		}
 	}
 	err := p.ensureClaim(ctx, pod)
-	p.attempts.byLibrary(key, pod.UID, err, time.Now())
+	p.attempts.ByLibrary(key, pod.UID, err, time.Now())
 	return err
 }
