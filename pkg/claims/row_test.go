@@ -81,3 +81,51 @@ func TestAdoptableBy(t *testing.T) {
 		}
 	}
 }
+
+func TestHeldBy(t *testing.T) {
+	sandbox := func(uid types.UID) *claims.Owner {
+		return &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "a", UID: uid}
+	}
+	held := row("sb_1", "pod-1")
+	preserved := held
+	preserved.Owner = sandbox("owner-1")
+	old := held
+	old.Controller = nil
+	for name, tc := range map[string]struct {
+		row                claims.Row
+		holder             claims.Holder
+		held, controlledAs bool
+	}{
+		"its Pod":                  {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, true, true},
+		"another Pod of the owner": {held, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, false, true},
+		"its Pod, another owner":   {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-2")}, false, false},
+		"its Pod, no owner":        {held, claims.Holder{PodUID: "pod-1"}, false, false},
+		"its Pod, preserved":       {preserved, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, true},
+		"a row of an older build":  {old, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, false},
+	} {
+		if got := tc.row.HeldBy(tc.holder); got != tc.held {
+			t.Errorf("%s: held %v", name, got)
+		}
+		if got := tc.row.ControlledAs(tc.holder); got != tc.controlledAs {
+			t.Errorf("%s: controlled as it %v", name, got)
+		}
+	}
+}
+
+func TestLeaseEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deadline, want time.Time
+	}{
+		"a deadline":                {start.Add(time.Hour), start.Add(time.Hour)},
+		"a deadline after MaxLease": {start.Add(2 * claims.MaxLease), start.Add(2 * claims.MaxLease)},
+		"no deadline":               {time.Time{}, start.Add(claims.MaxLease)},
+	} {
+		r := claims.Row{ClaimedAt: start, Deadline: tc.deadline}
+		if got := r.LeaseEnd(); !got.Equal(tc.want) {
+			t.Errorf("%s: the lease ends at %v, want %v", name, got, tc.want)
+		}
+		if r.Expired(tc.want.Add(-1)) || !r.Expired(tc.want) {
+			t.Errorf("%s: not expired exactly from %v on", name, tc.want)
+		}
+	}
+}

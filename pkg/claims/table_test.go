@@ -376,3 +376,50 @@ func TestConfirmListedLeavesATentativeClaim(t *testing.T) {
 		t.Errorf("after a restart the key holds the claim: %v, releasing %d; want it to be released", held, len(again.Releasing()))
 	}
 }
+
+// Select returns what List would, in its order, with the same marks.
+func TestSelect(t *testing.T) {
+	table := open(t, faultfs.New())
+	for _, name := range []string{"c", "a", "b"} {
+		mustAdd(t, table, "default/"+name, "sb_"+name, "pod")
+	}
+	if err := table.EnqueueRelease("default/b", "sb_b"); err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, c := range table.Select(func(c claims.Claim) bool { return c.Durable && c.State == claims.Bound }) {
+		keys = append(keys, c.Key)
+	}
+	if diff := cmp.Diff([]string{"default/a", "default/c"}, keys); diff != "" {
+		t.Errorf("selected (-want +got):\n%s", diff)
+	}
+	if none := table.Select(func(c claims.Claim) bool { return c.ID == "sb_b" }); len(none) != 0 {
+		t.Errorf("a claim without its key was selected: %+v", none)
+	}
+}
+
+// A changed controller is recorded durably, and nothing else of the claim changes.
+func TestFollow(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	now := &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "other", UID: "owner-2"}
+	for _, h := range []claims.Holder{{PodUID: "pod-1", Controller: now}, {PodUID: "pod-1"}} {
+		want, _ := table.Get("default/a")
+		want.Controller, want.Authority = h.Controller, "pod-1"
+		if h.Controller != nil {
+			want.Authority = h.Controller.UID
+		}
+		if err := table.Follow("default/a", "sb_1", h); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := table.Get("default/a")
+		sameToken := cmp.Comparer(func(a, b sandboxd.Token) bool { return a.Reveal() == b.Reveal() })
+		if diff := cmp.Diff(want, got, sameToken); diff != "" {
+			t.Errorf("claim (-want +got):\n%s", diff)
+		}
+		if stored, _ := open(t, fsys).Get("default/a"); !stored.ControlledAs(h) {
+			t.Errorf("the file names the controller %+v", stored.Controller)
+		}
+	}
+}
