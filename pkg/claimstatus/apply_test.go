@@ -229,7 +229,7 @@ func TestTransitionTimesSurviveARestart(t *testing.T) {
 }
 
 // Not at any verbosity, and not in what is applied.
-func TestB20NoTokenLeaves(t *testing.T) {
+func TestNoTokenIsPublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true), ktesting.Verbosity(10)))

@@ -36,7 +36,7 @@ func manyClaims(n, namespace, name int) []claims.Claim {
 
 // The object stays within what etcd takes, with the record of field owners and
 // what others may add, and says how much of the table it does not show.
-func TestB14SizeOfOneObject(t *testing.T) {
+func TestSizeOfOneObject(t *testing.T) {
 	tests := []struct {
 		claims, namespace, name int
 		truncated               bool

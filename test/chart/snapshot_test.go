@@ -48,11 +48,11 @@ func TestSnapshot(t *testing.T) {
 	check(t, "the render without values differs from "+file+"; if it is meant to, run: go test ./test/chart -run=TestSnapshot -update", string(want), got.String())
 }
 
-// TestB17CRDsDoNotMove wants each CRD where the versions before had it: rendered by
+// TestUpgradeKeepsTheCRDs wants each CRD where the versions before had it: rendered by
 // the same template, with Helm's keep annotation. One that leaves the templates,
 // for crds/ or for good, or that loses the annotation, is deleted with all of
 // its objects by the next upgrade or uninstall.
-func TestB17CRDsDoNotMove(t *testing.T) {
+func TestUpgradeKeepsTheCRDs(t *testing.T) {
 	files, err := renderFiles(t, install{})
 	if err != nil {
 		t.Fatal(err)

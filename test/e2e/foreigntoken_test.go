@@ -165,10 +165,10 @@ func (i intruder) beyondRights(namespace string) map[string]func(context.Context
 	}
 }
 
-// TestB19AnotherHostsToken: with what a captured host has, nothing of another
+// TestTokenOfAnotherHost: with what a captured host has, nothing of another
 // host can be written, virtual or real, and with a token that is not a Pod's
 // nothing at all.
-func TestB19AnotherHostsToken(t *testing.T) {
+func TestTokenOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	own, other := f.info.Hosts[0], f.info.Hosts[len(f.info.Hosts)-1]

@@ -85,9 +85,9 @@ func (x index) Held() []inventory.Held {
 	return out
 }
 
-// TestB14LargeObjects: a real API server, and the etcd behind it, take what a
+// TestLargeObjects: a real API server, and the etcd behind it, take what a
 // node with 5,000 sandboxes publishes, and a reader sees that it is not all.
-func TestB14LargeObjects(t *testing.T) {
+func TestLargeObjects(t *testing.T) {
 	t.Parallel()
 	const sandboxes = 5000
 	name := "large-" + rand.String(6)

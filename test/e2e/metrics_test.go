@@ -124,7 +124,7 @@ func TestHealth(t *testing.T) {
 		for path, want := range map[string][]string{
 			"/healthz":                {" 200 ", "\nok"},
 			"/readyz":                 {" 200 ", "\nok"},
-			"/readyz?verbose":         {"[+]claims-table ok\n", "[+]pod-cache ok\n", "[+]node-registered ok\n", "readyz check passed"},
+			"/readyz?verbose":         {"[+]claims-table-durable ok\n", "[+]pod-cache ok\n", "[+]node-registered ok\n", "readyz check passed"},
 			"/readyz/node-registered": {" 200 ", "\nok"},
 			"/debug/pprof/":           {" 404 "},
 		} {

@@ -166,9 +166,9 @@ func (s *suite) jsonpath(ctx context.Context, resource, name, path string) (stri
 	return s.kubectl(ctx, "get", resource, name, "--output=jsonpath="+path)
 }
 
-// TestB15ForeignEdits: what someone else writes over the node's fields is back
+// TestEditsByOthersAreUndone: what someone else writes over the node's fields is back
 // within an interval, what is theirs stays, and there it ends. It runs alone.
-func TestB15ForeignEdits(t *testing.T) {
+func TestEditsByOthersAreUndone(t *testing.T) {
 	name := shared.info.Hosts[0].VirtualNode()
 	for _, o := range publishedObjects {
 		t.Run(o.resource, func(t *testing.T) {
@@ -253,8 +253,8 @@ func waitPublished(t *testing.T, resource, name string) (uid types.UID) {
 	return uid
 }
 
-// TestB16ObjectsOfANode follow their Node, and nothing else. It runs alone.
-func TestB16ObjectsOfANode(t *testing.T) {
+// TestObjectsGoWithTheirNode follow their Node, and nothing else. It runs alone.
+func TestObjectsGoWithTheirNode(t *testing.T) {
 	name := shared.info.Hosts[0].VirtualNode()
 	published := func() map[string]types.UID {
 		uids := map[string]types.UID{}

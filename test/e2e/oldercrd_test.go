@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// TestB17OlderCRD: the daemon names the field that an older CRD lacks, once, and
+// TestOlderCRD: the daemon names the field that an older CRD lacks, once, and
 // publishes again when the CRD is that of the release. It runs alone.
-func TestB17OlderCRD(t *testing.T) {
+func TestOlderCRD(t *testing.T) {
 	for _, test := range []struct{ resource, field, parent, published string }{
 		{"nodeclaimstatuses", "truncatedCount", "/properties/status", "{.status.lastPublishedTime}"},
 		{"nodeinventories", "totalWarm", "", "{.publishedAt}"},

@@ -24,9 +24,9 @@ import (
 
 // The tests in this file replace or remove the release: they run alone.
 
-// TestB18UpgradeAndRollback: another chart version with other values, and back,
+// TestUpgradeAndRollback: another chart version with other values, and back,
 // replaces every daemon and no VM.
-func TestB18UpgradeAndRollback(t *testing.T) {
+func TestUpgradeAndRollback(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
 	revision := f.revision()
@@ -131,10 +131,10 @@ func (f *fixture) waitNodeLabel(key, value string) {
 	}
 }
 
-// TestB17Uninstall: the release goes, and what it was trusted with stays: VMs,
+// TestUninstall: the release goes, and what it was trusted with stays: VMs,
 // tables, CRDs, their objects, and the Nodes, which turn NotReady. A new
 // installation goes on with all of it.
-func TestB17Uninstall(t *testing.T) {
+func TestUninstall(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
 	all.waitAllShown()
@@ -232,9 +232,9 @@ func (f *fixture) createInventory(name string) {
 	})
 }
 
-// TestB18DaemonSetIsRecreated: one that was deleted with its Pods left alone
+// TestDaemonSetIsRecreated: one that was deleted with its Pods left alone
 // takes them back, and starts no second one beside them.
-func TestB18DaemonSetIsRecreated(t *testing.T) {
+func TestDaemonSetIsRecreated(t *testing.T) {
 	f := newFixture(t)
 	first, err := f.daemons(t.Context())
 	if err != nil {

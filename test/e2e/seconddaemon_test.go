@@ -104,10 +104,10 @@ func (f *fixture) waitExit(name string, parts ...string) {
 	})
 }
 
-// TestB18TwoDaemonsOfOneHost: one that shares the state directory waits for the
+// TestTwoDaemonsOfOneHost: one that shares the state directory waits for the
 // lock and does nothing until it has it, and then takes everything over, in both
 // directions.
-func TestB18TwoDaemonsOfOneHost(t *testing.T) {
+func TestTwoDaemonsOfOneHost(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
 	host := f.info.Hosts[0]
@@ -207,9 +207,9 @@ func (f *fixture) assertNoRequests(pod string) {
 	}
 }
 
-// TestB18PortTaken: a daemon that does not get its port ends with a message that
+// TestPortTaken: a daemon that does not get its port ends with a message that
 // says so, before anything of its Node is published.
-func TestB18PortTaken(t *testing.T) {
+func TestPortTaken(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
 	node := host.VirtualNode()

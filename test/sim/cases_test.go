@@ -16,9 +16,6 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-// The tests named after a case (B02, B04, ...) replay a fault that people have
-// reported about software of this kind.
-
 const nb = "team-red/notebook-a"
 
 // play runs a scenario in a world of its own with a running daemon. The
@@ -94,7 +91,7 @@ func (w *World) released() (ids []string) {
 	return ids
 }
 
-func TestB20TokensStayIn(t *testing.T) {
+func TestTokensStayInTheDaemon(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.Stop()
 		w.Measure = true

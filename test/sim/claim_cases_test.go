@@ -14,7 +14,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-func TestB08ClaimInFlight(t *testing.T) {
+func TestStopDuringAClaim(t *testing.T) {
 	t.Run("the answer is lost", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Count: 1})
@@ -57,7 +57,7 @@ func TestB08ClaimInFlight(t *testing.T) {
 	})
 }
 
-func TestB09ShortageIsNotFinal(t *testing.T) {
+func TestShortageIsNotFinal(t *testing.T) {
 	for name, statuses := range map[string][]int{
 		"429 503 503":  {429, 503, 503},
 		"429 30 times": make([]int, 30),
@@ -91,7 +91,7 @@ func TestB09ShortageIsNotFinal(t *testing.T) {
 	}
 }
 
-func TestB12RestartAtScale(t *testing.T) {
+func TestRestartAtScale(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		const pods = 2000
 		for i := range pods {
@@ -125,7 +125,7 @@ func TestB12RestartAtScale(t *testing.T) {
 	})
 }
 
-func TestB13Storm(t *testing.T) {
+func TestCreateStorm(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		full := 1

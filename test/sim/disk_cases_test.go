@@ -18,7 +18,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-func TestB02DiskFull(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		a, b := w.run("team-red/a"), w.run("team-red/b")
 		w.FS.SetFault(func(op faultfs.Op) error {
@@ -61,7 +61,7 @@ func TestB02DiskFull(t *testing.T) {
 
 // A table passes through an older build and back: what that build does not
 // know is dropped, and what the table no longer says is unknown, not changed.
-func TestB03TableOfAnotherVersion(t *testing.T) {
+func TestTableOfAnotherVersion(t *testing.T) {
 	older := func(t *testing.T, table []byte) []byte {
 		var file struct {
 			Claims    map[string]map[string]any `json:"claims"`
@@ -132,7 +132,7 @@ func TestB03TableOfAnotherVersion(t *testing.T) {
 // A claim that could neither be recorded nor given back, and whose Pod has gone
 // since as has the next of its name, is let go once the node is sure, however
 // long that takes.
-func TestStrandedClaimOfAPodThatIsGone(t *testing.T) {
+func TestTentativeClaimOfAPodThatIsGone(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.FS.SetFault(func(faultfs.Op) error { return errDisk })
 		w.fault(sandboxdsim.Fault{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500})
@@ -141,7 +141,7 @@ func TestStrandedClaimOfAPodThatIsGone(t *testing.T) {
 		w.Wait(2 * time.Second)
 		c, ok := w.Table().Get(nb)
 		if !ok || c.State != claims.Tentative {
-			t.Fatalf("the claim is %q, want it stranded", c.State)
+			t.Fatalf("the claim is %q, want it tentative", c.State)
 		}
 		w.API.DeleteOwner(nb, false)
 		w.API.RemovePod(nb, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-func TestB04RebootAndAbsentSandboxd(t *testing.T) {
+func TestRebootWithoutSandboxd(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		kept, lost := w.run("team-red/kept"), w.run("team-red/lost")
 		w.Crash(true)
@@ -53,7 +53,7 @@ func TestB04RebootAndAbsentSandboxd(t *testing.T) {
 
 // The Pod that takes the place of one whose VM was lost gets a VM of its own,
 // not what is left of the lost one.
-func TestB04ReplacementOfALostVM(t *testing.T) {
+func TestReplacementOfALostVM(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restarted %v", restarted), func(t *testing.T) {
 			play(t, func(t *testing.T, w *World) {
@@ -87,7 +87,7 @@ func TestB04ReplacementOfALostVM(t *testing.T) {
 	}
 }
 
-func TestB05PodsThatTheAPIDoesNotShow(t *testing.T) {
+func TestPodsThatTheAPIDoesNotShow(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		hide func(w *World)
@@ -130,7 +130,7 @@ func TestB05PodsThatTheAPIDoesNotShow(t *testing.T) {
 	}
 }
 
-func TestB06MassEviction(t *testing.T) {
+func TestMassEviction(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		ids := map[string]string{}
 		for i := range 20 {
@@ -178,7 +178,7 @@ func TestAPodIsReadyAgain(t *testing.T) {
 	})
 }
 
-func TestB07LateDeleteOfAnOldGeneration(t *testing.T) {
+func TestLateDeleteOfAnOldGeneration(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		old := w.API.Pod(nb).DeepCopy()
@@ -199,7 +199,7 @@ func TestB07LateDeleteOfAnOldGeneration(t *testing.T) {
 	})
 }
 
-func TestB21SuspendedIsNotExpired(t *testing.T) {
+func TestSuspendedIsNotExpired(t *testing.T) {
 	t.Run("suspended", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			id := w.run(nb)

@@ -15,7 +15,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 )
 
-func TestB10LongOutage(t *testing.T) {
+func TestLongOutage(t *testing.T) {
 	t.Run("sandboxd refuses for two hours", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			id := w.run(nb)
@@ -51,7 +51,7 @@ func TestB10LongOutage(t *testing.T) {
 	})
 }
 
-func TestB11LeaseEnd(t *testing.T) {
+func TestLeaseEnd(t *testing.T) {
 	t.Run("a lease that was extended on the node", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.API.CreateOwner(nb)
