@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
+	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
 const (
@@ -63,18 +64,17 @@ type Config struct {
 	Out io.Writer
 }
 
+// validate reports everything that is wrong with the configuration.
 func (c *Config) validate() error {
-	switch {
-	case c.Namespace == "":
-		return errors.New("the namespace for the check's Pods is missing")
-	case c.Nodes == nil || c.Nodes.Empty():
-		return errors.New("the selector of the virtual nodes is missing: without one the check would run on ordinary nodes")
-	case c.Template == "":
-		return errors.New("the template is missing: name one that sandboxd has")
-	case c.Timeout <= 0 || c.Timeout > maxTimeout:
-		return fmt.Errorf("the timeout is %s: it must be above zero and at most %s", c.Timeout, maxTimeout)
-	case c.Owner != nil && c.Owner.Controller != nil && *c.Owner.Controller:
-		return errors.New("the owner is a controller: the check's Pods would not be bare")
+	errs := validation.Missing(map[string]bool{"namespace for the check's Pods": c.Namespace == "", "template that sandboxd has": c.Template == ""})
+	if c.Nodes == nil || c.Nodes.Empty() {
+		errs = append(errs, errors.New("no selector of the virtual nodes given: without one the check would run on ordinary nodes"))
 	}
-	return nil
+	if c.Timeout <= 0 || c.Timeout > maxTimeout {
+		errs = append(errs, fmt.Errorf("the timeout is %s: it must be above zero and at most %s", c.Timeout, maxTimeout))
+	}
+	if c.Owner != nil && c.Owner.Controller != nil && *c.Owner.Controller {
+		errs = append(errs, errors.New("the owner is a controller: the check's Pods would not be bare"))
+	}
+	return errors.Join(errs...)
 }

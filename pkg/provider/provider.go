@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/status"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
 // Sandboxd is what the provider asks of the node's daemon.
@@ -97,11 +99,20 @@ type Provider struct {
 	running *goroutinemap.Map
 }
 
+// validate reports all that is missing.
+func (c *Config) validate() error {
+	return errors.Join(validation.Missing(map[string]bool{
+		"table": c.Table == nil, "sandboxd client": c.Sandboxd == nil, "owners": c.Owners == nil, "pod lister": c.Pods == nil,
+		"pod cache state": c.PodsSynced == nil, "published status check": c.Shows == nil, "pod client": c.PodClient == nil,
+		"event recorder": c.Recorder == nil,
+	})...)
+}
+
 // New checks the configuration and returns a Provider. Its loops start with
 // [Provider.Run].
 func New(c Config) (*Provider, error) {
-	if c.Table == nil || c.Sandboxd == nil || c.Owners == nil || c.Pods == nil || c.PodsSynced == nil || c.Shows == nil || c.PodClient == nil || c.Recorder == nil {
-		return nil, errors.New("provider: the table, sandboxd, owners, pods, synced, shows, client and recorder fields are all required")
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("provider: %w", err)
 	}
 	if c.PodsListed == nil {
 		c.PodsListed = func() uint64 { return 0 }

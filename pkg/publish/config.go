@@ -6,12 +6,9 @@ package publish
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
 // Config is what every publisher needs. All of it but Observe and Off is required.
@@ -35,8 +32,8 @@ type Config struct {
 // of a source that is missing. The interval is called by the name given.
 func (c Config) Validate(intervalName string, missing map[string]bool) error {
 	var errs []error
-	if problems := validation.IsDNS1123Subdomain(c.NodeName); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("node name %q cannot name an object: %s", c.NodeName, strings.Join(problems, ", ")))
+	if err := validation.NodeName(c.NodeName); err != nil {
+		errs = append(errs, err)
 	}
 	if c.Interval <= 0 {
 		errs = append(errs, fmt.Errorf("%s %v is not above zero: set one, such as 30s", intervalName, c.Interval))
@@ -44,10 +41,5 @@ func (c Config) Validate(intervalName string, missing map[string]bool) error {
 	if c.Node == nil {
 		errs = append(errs, errors.New("no node given"))
 	}
-	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		if missing[name] {
-			errs = append(errs, fmt.Errorf("no %s given", name))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, validation.Missing(missing)...)...)
 }

@@ -5,17 +5,15 @@ package nodeobject
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"net"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
 // Config is what the Node and its [Controller] are made from.
@@ -51,8 +49,8 @@ type Config struct {
 // larger one that is missing.
 func (c *Config) Validate(missing map[string]bool) error {
 	var errs []error
-	if problems := validation.IsDNS1123Subdomain(c.NodeName); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("node name %q cannot name an object: %s", c.NodeName, strings.Join(problems, ", ")))
+	if err := validation.NodeName(c.NodeName); err != nil {
+		errs = append(errs, err)
 	}
 	all := maps.Clone(missing)
 	maps.Copy(all, map[string]bool{
@@ -61,10 +59,5 @@ func (c *Config) Validate(missing map[string]bool) error {
 		"event recorder":   c.Recorder == nil,
 		"conditions":       c.Conditions == nil,
 	})
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name] {
-			errs = append(errs, fmt.Errorf("no %s given", name))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, validation.Missing(all)...)...)
 }
