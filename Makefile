@@ -35,7 +35,7 @@ demo-down: cluster-down ## End the demo's cluster
 .PHONY: build
 build: ## Build the programs into bin/
 	@mkdir -p bin
-	@go build -ldflags $(LDFLAGS) -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/truth
+	@go build -ldflags $(LDFLAGS) -o bin/ ./cmd/vk-sandbox ./cmd/sandboxd-sim ./hack/simhistory
 	@go build -C hack/cluster -o ../../bin/cluster .
 
 # The daemon alone.

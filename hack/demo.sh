@@ -110,12 +110,12 @@ claim_id() {
   kubectl get pod "${pod}" --output=jsonpath="{.metadata.annotations.${claim_annotation}}"
 }
 
-# truth shows what the simulated sandboxd did for the demo's Pod, and fails
+# simhistory shows what the simulated sandboxd did for the demo's Pod, and fails
 # unless the last line is the one expected. It waits for that a while.
-truth() {
+simhistory() {
   local expected="$1" output="" deadline=$((SECONDS + 30))
   while true; do
-    output="$(bin/truth --ref="${ref}" --since="${started}")"
+    output="$(bin/simhistory --ref="${ref}" --since="${started}")"
     if [[ "${output}" == *"${expected}" ]]; then
       break
     fi
@@ -124,7 +124,7 @@ truth() {
     fi
     sleep 0.5
   done
-  printf '%s$ bin/truth --ref=%s%s\n%s\n' "${blue}" "${ref}" "${plain}" "${output}"
+  printf '%s$ bin/simhistory --ref=%s%s\n%s\n' "${blue}" "${ref}" "${plain}" "${output}"
 }
 
 explain "Build the programs"
@@ -171,20 +171,20 @@ first="$(claim_id)"
 claims bound 1
 
 explain "The same in sandboxd's own record: one VM, claimed for that Pod; and in the object that the node publishes for those who look across nodes"
-truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 kubectl wait "nodeinventory/${node}" --for=jsonpath='{.totalEntries}'=1 --timeout=45s >/dev/null
 show kubectl get nodeinventory "${node}"
 
 explain "Delete the Pod, as an eviction would: its Sandbox lives, so the VM does too"
 show kubectl delete pod "${pod}"
-truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 claims preserved 1
 show kubectl get nodeclaimstatus "${node}" --output=custom-columns='POD:.status.claims[*].pod,STATE:.status.claims[*].state,WAITING FOR:.status.claims[*].waitingFor'
 
 explain "A new Pod of that name and owner adopts the VM: the same claim, and still one in total"
 apply_owned_pod
 show kubectl get pod "${pod}" --output=custom-columns="${columns}"
-truth "claims: 1, VMs alive: 1, VMs destroyed: 0"
+simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 if [[ "$(claim_id)" != "${first}" ]]; then
   fail "the new Pod has the claim $(claim_id); it should have adopted ${first}"
 fi
@@ -193,7 +193,7 @@ explain "Delete the Sandbox: the Pod goes, and the VM is destroyed with its own 
 show kubectl delete sandbox "${pod}"
 kubectl wait --for=delete "pod/${pod}" --timeout=60s
 show kubectl get pods
-truth "claims: 1, VMs alive: 0, VMs destroyed: 1"
+simhistory "claims: 1, VMs alive: 0, VMs destroyed: 1"
 claims bound 0
 show kubectl wait "nodeclaimstatus/${node}" --for=condition=Ready --timeout=30s
 
@@ -210,7 +210,7 @@ What to try next:
   # A Pod without an owner: deleting it destroys its VM.
   kubectl apply -f examples/pod.yaml
   # Every VM that was ever claimed, and its end.
-  bin/truth
+  bin/simhistory
   # The claims table on the host, without the API server and without tokens.
   bin/cluster exec --host=${node%-sandboxd} -- "\$PWD/bin/vk-sandbox" claims
   # End the daemon: no Pod and no VM goes with it, and it comes back.

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 // options are the flags.
@@ -30,7 +32,7 @@ type options struct {
 	rebuildIndex    string
 
 	// simulator has what needs no translation.
-	simulator sandboxdsim.Config
+	simulator config.Config
 }
 
 // flags returns the flags, which set o, in the sections of the help text.
@@ -53,7 +55,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.IntVar(&c.TenantMaxClaims, "tenant-max-claims", 0, "most claims of the tenant; read like --max-claims")
 	fs.DurationVar(&c.RetryAfter, "retry-after", time.Second, "Retry-After of every 429")
 	fs.StringSliceVar(&c.Peers, "peers", nil, "`host:port` of other nodes, for /v1/info and redirects")
-	fs.StringVar(&o.redirect, "redirect", string(sandboxdsim.RedirectNever), "when a claim is sent to the peers: never, full (instead of 429) or miss (no warm VM either)")
+	fs.StringVar(&o.redirect, "redirect", string(config.RedirectNever), "when a claim is sent to the peers: never, full (instead of 429) or miss (no warm VM either)")
 
 	fs = sections.FlagSet("Timing")
 	fs.StringVar(&o.latency, "latency", "real", "provisioning times: real or none")
@@ -62,7 +64,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.DurationVar(&c.ArchiveAfter, "archive-after", 0, "archive what has been hibernated that long; 0 for never")
 	fs.DurationVar(&c.ArchiveRetention, "archive-retention", 7*24*time.Hour, "lease of an archived sandbox")
 	fs.DurationVar(&o.rebuildFor, "rebuild", 0, "time in which the index is not whole after a restart")
-	fs.StringVar(&o.rebuildIndex, "rebuild-index", string(sandboxdsim.IndexUnavailable), "what the index answers in that time: unavailable, partial or empty")
+	fs.StringVar(&o.rebuildIndex, "rebuild-index", string(fault.IndexUnavailable), "what the index answers in that time: unavailable, partial or empty")
 
 	fs = sections.FlagSet("Logging and information")
 	logging := flag.NewFlagSet("", flag.ContinueOnError)
@@ -80,7 +82,7 @@ func (o *options) validate() error {
 		v.Fail("state-dir", errors.New("name a directory to keep the state in"))
 	}
 	for _, text := range o.pools {
-		if _, err := sandboxdsim.ParsePool(text); err != nil {
+		if _, err := config.ParsePool(text); err != nil {
 			v.Fail("pools", err)
 		}
 	}
@@ -96,7 +98,7 @@ func (o *options) validate() error {
 
 // config returns the simulator's configuration. It reads the tokens, and makes the root
 // token where there is none.
-func (o *options) config() (c sandboxdsim.Config, err error) {
+func (o *options) config() (c config.Config, err error) {
 	c = o.simulator
 	if o.tokenFile == "" {
 		o.tokenFile = filepath.Join(c.StateDir, "token")
@@ -110,19 +112,19 @@ func (o *options) config() (c sandboxdsim.Config, err error) {
 		}
 	}
 	for _, text := range o.pools {
-		p, err := sandboxdsim.ParsePool(text)
+		p, err := config.ParsePool(text)
 		if err != nil {
 			return c, fmt.Errorf("--pools: %w", err)
 		}
 		c.Pools = append(c.Pools, p)
 	}
 	if o.latency == "real" {
-		c.Latency = sandboxdsim.RealLatency()
+		c.Latency = config.RealLatency()
 	}
 	if o.rebuildFor != 0 {
-		c.Rebuild = sandboxdsim.Rebuild{For: sandboxdsim.Duration(o.rebuildFor), Index: sandboxdsim.Index(o.rebuildIndex)}
+		c.Rebuild = fault.Rebuild{For: metav1.Duration{Duration: o.rebuildFor}, Index: fault.Index(o.rebuildIndex)}
 	}
-	c.Redirect = sandboxdsim.Redirect(o.redirect)
+	c.Redirect = config.Redirect(o.redirect)
 	c.Logger = klog.Background()
 	return c, nil
 }

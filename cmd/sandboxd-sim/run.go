@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/control"
 )
 
 // run serves until the context ends or a listener fails.
@@ -19,13 +21,13 @@ func run(ctx context.Context, o *options, ready func(api []net.Listener, control
 	if err != nil {
 		return err
 	}
-	api, control, err := o.open(ctx, &c)
+	api, controlAPI, err := o.open(ctx, &c)
 	if err != nil {
 		return err
 	}
 	server, err := sandboxdsim.New(c)
 	if err != nil {
-		return errors.Join(err, closeAll(append(api, control)))
+		return errors.Join(err, closeAll(append(api, controlAPI)))
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -40,12 +42,14 @@ func run(ctx context.Context, o *options, ready func(api []net.Listener, control
 	for _, l := range api {
 		serve(server.Serve, l)
 	}
-	if control != nil {
-		serve(server.ServeControl, control)
+	if controlAPI != nil {
+		serve(func(ctx context.Context, l net.Listener) error {
+			return server.ServeControl(ctx, l, control.Handler(server))
+		}, controlAPI)
 	}
 	running.Go(func() { server.Run(ctx) })
 	c.Logger.Info("Serving", "api", o.listen, "control", o.controlListen, "ownerAddr", c.AdvertiseAddr, "stateDir", c.StateDir, "tokenFile", o.tokenFile)
-	ready(api, control)
+	ready(api, controlAPI)
 	running.Wait()
 	c.Logger.Info("Stopped")
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -55,7 +59,7 @@ func run(ctx context.Context, o *options, ready func(api []net.Listener, control
 }
 
 // open opens the listeners, and advertises the first where nothing else is advertised.
-func (o *options) open(ctx context.Context, c *sandboxdsim.Config) (api []net.Listener, control net.Listener, err error) {
+func (o *options) open(ctx context.Context, c *config.Config) (api []net.Listener, control net.Listener, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, closeAll(append(api, control)))

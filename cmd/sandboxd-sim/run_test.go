@@ -16,7 +16,8 @@ import (
 	"testing"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/program"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/control"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // execute runs the program, and returns what it printed as an error.
@@ -111,9 +112,9 @@ func TestTheProgramKeepsItsStateOverARestart(t *testing.T) {
 	if status, body := s.do("GET", "/v1/sandboxes?claim_ref=a/b", token, ""); status != 200 || strings.Count(body, `"id"`) != 1 {
 		t.Errorf("list after the restart: %d %s", status, body)
 	}
-	truth, err := sandboxdsim.ControlClient{URL: s.control}.Truth(t.Context(), sandboxdsim.EventFilter{Type: sandboxdsim.EventStarted})
-	if err != nil || truth.Counters.Claimed != 1 || len(truth.Events) != 2 {
-		t.Errorf("truth after the restart: %+v, %v", truth, err)
+	all, err := control.Client{URL: s.control}.History(t.Context(), history.Filter{Type: history.EventStarted})
+	if err != nil || all.Counters.Claimed != 1 || len(all.Events) != 2 {
+		t.Errorf("history after the restart: %+v, %v", all, err)
 	}
 }
 

@@ -13,16 +13,18 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
-var small = sandboxdsim.Key{Template: "rt:24.04", Net: "none", Size: "small"}
+var small = config.Key{Template: "rt:24.04", Net: "none", Size: "small"}
 
 // withSimulator runs a test against a simulated node under virtual time.
-func withSimulator(t *testing.T, change func(*sandboxdsim.Config), test func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client)) {
+func withSimulator(t *testing.T, change func(*config.Config), test func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client)) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := sandboxdsim.Config{
+		cfg := config.Config{
 			RootToken: rootSecret, TenantToken: "tenant", AdvertiseAddr: "10.0.0.5:7777",
-			Pools: []sandboxdsim.Pool{{Key: small, Target: 2}}, Rand: rand.NewChaCha8([32]byte{1}),
+			Pools: []config.Pool{{Key: small, Target: 2}}, Rand: rand.NewChaCha8([32]byte{1}),
 		}
 		if change != nil {
 			change(&cfg)
@@ -85,18 +87,18 @@ func TestSimulatedLife(t *testing.T) {
 func TestSimulatedRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*sandboxdsim.Config)
+		change func(*config.Config)
 		req    sandboxd.ClaimRequest
 		want   sandboxd.Class
 		wait   time.Duration
 	}{
 		{"unknown template", nil, sandboxd.ClaimRequest{Template: "other"}, sandboxd.Invalid, 0},
 		{"no egress attachment", nil, sandboxd.ClaimRequest{Template: "rt:24.04", Net: "lane-1"}, sandboxd.Invalid, 0},
-		{"at max_claims", func(c *sandboxdsim.Config) { c.MaxClaims, c.RetryAfter = -1, 30*time.Second }, ask, sandboxd.NoCapacity, 30 * time.Second},
-		{"redirect", func(c *sandboxdsim.Config) {
-			c.MaxClaims, c.Redirect, c.Peers = -1, sandboxdsim.RedirectFull, []string{"10.0.0.6:7777"}
+		{"at max_claims", func(c *config.Config) { c.MaxClaims, c.RetryAfter = -1, 30*time.Second }, ask, sandboxd.NoCapacity, 30 * time.Second},
+		{"redirect", func(c *config.Config) {
+			c.MaxClaims, c.Redirect, c.Peers = -1, config.RedirectFull, []string{"10.0.0.6:7777"}
 		}, ask, sandboxd.NoCapacity, 0},
-		{"unknown token", func(c *sandboxdsim.Config) { c.RootToken = "other" }, ask, sandboxd.Unauthorized, 0},
+		{"unknown token", func(c *config.Config) { c.RootToken = "other" }, ask, sandboxd.Unauthorized, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withSimulator(t, c.change, func(t *testing.T, _ *sandboxdsim.Server, cl *sandboxd.Client) {
@@ -121,21 +123,21 @@ func TestSimulatedRefusals(t *testing.T) {
 func TestSimulatedFaults(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		fault sandboxdsim.Fault
+		fault fault.Fault
 		want  sandboxd.Class
 		rows  int
 	}{
-		{"answer lost after the claim was made", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse}, sandboxd.Unreachable, 1},
-		{"request lost", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop}, sandboxd.Unreachable, 0},
-		{"hang", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionHang}, sandboxd.Unreachable, 0},
-		{"answer cut", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionTruncate}, sandboxd.Unavailable, 1},
-		{"500", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 500}, sandboxd.Unavailable, 0},
-		{"restart in the middle", sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionRestart}, sandboxd.Unreachable, 0},
+		{"answer lost after the claim was made", fault.Fault{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse}, sandboxd.Unreachable, 1},
+		{"request lost", fault.Fault{Endpoint: "claim", Action: fault.ActionDrop}, sandboxd.Unreachable, 0},
+		{"hang", fault.Fault{Endpoint: "claim", Action: fault.ActionHang}, sandboxd.Unreachable, 0},
+		{"answer cut", fault.Fault{Endpoint: "claim", Action: fault.ActionTruncate}, sandboxd.Unavailable, 1},
+		{"500", fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 500}, sandboxd.Unavailable, 0},
+		{"restart in the middle", fault.Fault{Endpoint: "claim", Action: fault.ActionRestart}, sandboxd.Unreachable, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
 				c.fault.Count = 1
-				if _, err := s.AddFault(c.fault); err != nil {
+				if _, err := s.Faults.Add(c.fault); err != nil {
 					t.Fatal(err)
 				}
 				got, err := cl.Claim(context.Background(), ask)
@@ -156,12 +158,12 @@ func TestSimulatedFaults(t *testing.T) {
 func TestSimulatedOddities(t *testing.T) {
 	withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
 		ctx := context.Background()
-		for _, f := range []sandboxdsim.Fault{
-			{Endpoint: "claim", Action: sandboxdsim.ActionRewrite, Fields: map[string]json.RawMessage{"owner_addr": json.RawMessage(`"fd00::5"`)}, Count: 1},
-			{Endpoint: "list", Action: sandboxdsim.ActionRewrite, Rows: 1, Fields: map[string]json.RawMessage{"deadline": json.RawMessage(`"soon"`)}},
-			{Endpoint: "release", Action: sandboxdsim.ActionRejectSandboxToken},
+		for _, f := range []fault.Fault{
+			{Endpoint: "claim", Action: fault.ActionRewrite, Fields: map[string]json.RawMessage{"owner_addr": json.RawMessage(`"fd00::5"`)}, Count: 1},
+			{Endpoint: "list", Action: fault.ActionRewrite, Rows: 1, Fields: map[string]json.RawMessage{"deadline": json.RawMessage(`"soon"`)}},
+			{Endpoint: "release", Action: fault.ActionRejectSandboxToken},
 		} {
-			if _, err := s.AddFault(f); err != nil {
+			if _, err := s.Faults.Add(f); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 const (
@@ -22,9 +24,9 @@ type simulator struct {
 }
 
 func startSimulator() (*simulator, error) {
-	node, err := sandboxdsim.New(sandboxdsim.Config{
+	node, err := sandboxdsim.New(config.Config{
 		RootToken: rootToken,
-		Pools:     []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: template}}},
+		Pools:     []config.Pool{{Key: config.Key{Template: template}}},
 	})
 	if err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func (s *simulator) stop() error {
 
 // check reports when not exactly so many claims are alive.
 func (s *simulator) check(want int) error {
-	if got := len(s.node.Truth(sandboxdsim.EventFilter{}).VMs); got != want {
+	if got := len(s.node.History(history.Filter{}).VMs); got != want {
 		return fmt.Errorf("sandboxd holds %d claims, want %d", got, want)
 	}
 	return nil

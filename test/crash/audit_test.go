@@ -6,21 +6,21 @@ package crash
 import (
 	"slices"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // learn takes in what has happened on the node since the last time, and judges
 // the releases. The caller holds mu.
 func (j *judge) learn() {
-	truth := j.sandboxd.Truth(sandboxdsim.EventFilter{After: j.lastEvent})
-	for _, e := range truth.Events {
+	happened := j.sandboxd.History(history.Filter{After: j.lastEvent})
+	for _, e := range happened.Events {
 		j.lastEvent = e.Seq
 		switch e.Type {
-		case sandboxdsim.EventClaimed:
+		case history.EventClaimed:
 			j.vms[e.Sandbox] = &vm{id: e.Sandbox, key: e.ClaimRef, claimed: e}
-		case sandboxdsim.EventAnswered:
+		case history.EventAnswered:
 			j.vms[e.Sandbox].answered = true
-		case sandboxdsim.EventReleased:
+		case history.EventReleased:
 			j.released++
 			j.judgeRelease(j.vms[e.Sandbox], e)
 		}
@@ -31,8 +31,8 @@ func (j *judge) learn() {
 // allows it at that moment, or when another authority's Pod has taken its name.
 // As long as nobody has said whose it is, it belongs to one of those who had a
 // Pod of that name when it was claimed.
-func (j *judge) judgeRelease(v *vm, e sandboxdsim.Event) {
-	if e.By != sandboxdsim.BySandbox {
+func (j *judge) judgeRelease(v *vm, e history.Event) {
+	if e.By != history.BySandbox {
 		j.add("sandbox %s of %s was released with the %s", v.id, v.key, e.By)
 	}
 	for i, h := range j.holders[v.key] {
@@ -54,7 +54,7 @@ func (j *judge) judgeRelease(v *vm, e sandboxdsim.Event) {
 	j.add("sandbox %s of %s was released while %q, to whom it belongs, is alive (shown: %v, recorded: %v)", v.id, v.key, v.authority, v.shown, v.recorded)
 }
 
-// audit holds the file against the truth, at any moment: a VM that has been
+// audit holds the file against the history, at any moment: a VM that has been
 // seen, in the file or on a Pod, keeps its row until it is gone. It returns the
 // VMs that live, have no row and have never been seen.
 func (j *judge) audit() (unseen []*vm) {
@@ -70,10 +70,10 @@ func (j *judge) audit() (unseen []*vm) {
 		j.add("%v", err)
 		return nil
 	}
-	living := j.sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).VMs
+	living := j.sandboxd.History(history.Filter{After: 1 << 62}).VMs
 	j.learn()
 	for _, live := range living {
-		if live.State == sandboxdsim.StateWarm {
+		if live.State == history.StateWarm {
 			continue
 		}
 		v := j.vms[live.ID]
@@ -147,7 +147,7 @@ func (j *judge) lastClaim(key string) (last *vm) {
 func (j *judge) living() (out []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, live := range j.sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).VMs {
+	for _, live := range j.sandboxd.History(history.Filter{After: 1 << 62}).VMs {
 		if v := j.vms[live.ID]; v != nil && (v.shown || v.recorded) {
 			out = append(out, v.id+" of "+v.key)
 		}

@@ -8,7 +8,7 @@
 // stand-in, and users who create, evict and delete Sandboxes and Pods all the
 // time. The daemon of a world runs for a moment and is killed: while it starts,
 // some time after it is ready, or right after it has asked sandboxd for
-// something. Then the claims file is held against the simulator's truth:
+// something. Then the claims file is held against the simulator's history:
 //
 //   - every live VM has a row, under its own key and with its own token, or is a
 //     lost answer: the last claim for its key before a kill, which nobody saw;

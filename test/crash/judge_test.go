@@ -17,6 +17,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
 // judge knows what users were shown, what the node did and what the file said,
@@ -39,7 +41,7 @@ type judge struct {
 // vm is what is known of a claimed VM.
 type vm struct {
 	id, key string
-	claimed sandboxdsim.Event
+	claimed history.Event
 	// authority is whose it is; empty as long as neither a Pod nor a row said so.
 	authority types.UID
 	shown     bool // as Running, on a Pod
@@ -100,7 +102,7 @@ func (j *judge) output(text string) {
 }
 
 func leaks(text string) bool {
-	return strings.Contains(text, rootToken) || strings.Contains(text, sandboxdsim.TokenPrefix)
+	return strings.Contains(text, rootToken) || strings.Contains(text, host.TokenPrefix)
 }
 
 // observe sees every change in the API server before anybody else does.
@@ -191,8 +193,8 @@ func (j *judge) belongs(v *vm, authority types.UID) {
 
 // alive reports whether a sandbox is claimed and lives at this moment.
 func (j *judge) alive(id string) bool {
-	vms := j.sandboxd.Truth(sandboxdsim.EventFilter{Sandbox: id, After: 1 << 62}).VMs
-	return id != "" && len(vms) == 1 && vms[0].State != sandboxdsim.StateWarm
+	vms := j.sandboxd.History(history.Filter{Sandbox: id, After: 1 << 62}).VMs
+	return id != "" && len(vms) == 1 && vms[0].State != history.StateWarm
 }
 
 type summary struct{ shown, released, lost int }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // TestSecondDaemonWaits starts a daemon beside one that runs, as a rolling
@@ -21,7 +21,7 @@ import (
 func TestSecondDaemonWaits(t *testing.T) {
 	const pods = 8
 	w := newWorld(t, program(t), 1)
-	w.sandboxd.ClearFaults()
+	w.sandboxd.Faults.Clear()
 	for i := range pods {
 		key := fmt.Sprintf("team-0/sandbox-%d", i)
 		createSandbox(w.api, key)
@@ -59,8 +59,8 @@ func TestSecondDaemonWaits(t *testing.T) {
 	}
 	w.allOf(w.converge(second, w.left))
 	w.allOf(w.judge.violations())
-	if n := w.sandboxd.Truth(sandboxdsim.EventFilter{}).Counters; n.Claimed != pods || n.DestroyedBy[sandboxdsim.BySandbox] != pods {
-		t.Errorf("%d VMs were claimed and %d released, want %d of each", n.Claimed, n.DestroyedBy[sandboxdsim.BySandbox], pods)
+	if n := w.sandboxd.History(history.Filter{}).Counters; n.Claimed != pods || n.DestroyedBy[history.BySandbox] != pods {
+		t.Errorf("%d VMs were claimed and %d released, want %d of each", n.Claimed, n.DestroyedBy[history.BySandbox], pods)
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 // settle lifts all faults and leaves a daemon alone: every Pod has to run.
 // Then everything is deleted, and nothing may be left.
 func (w *world) settle() []string {
-	w.sandboxd.ClearFaults()
+	w.sandboxd.Faults.Clear()
 	l := w.start()
 	stop := w.audit()
 	defer stop()

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
 // row is a row of the claims file, read by the documented format and not by
@@ -93,5 +93,5 @@ func checkModes(path string) error {
 
 // redact takes the tokens out of a text that is to be printed.
 func redact(text []byte) []byte {
-	return regexp.MustCompile(sandboxdsim.TokenPrefix+`\w+`).ReplaceAll(text, []byte("<token>"))
+	return regexp.MustCompile(host.TokenPrefix+`\w+`).ReplaceAll(text, []byte("<token>"))
 }

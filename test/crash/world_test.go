@@ -13,8 +13,13 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 const (
@@ -43,17 +48,17 @@ func newWorld(t *testing.T, program string, seed uint64) *world {
 	w.table = filepath.Join(w.dir, "state", "claims.json")
 	w.do(writeToken(w.tokenFile()))
 	var err error
-	w.sandboxd, err = sandboxdsim.New(sandboxdsim.Config{
+	w.sandboxd, err = sandboxdsim.New(config.Config{
 		RootToken: rootToken,
-		Pools:     []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: template}, Target: 8}},
-		Latency:   sandboxdsim.RealLatency(),
+		Pools:     []config.Pool{{Key: config.Key{Template: template}, Target: 8}},
+		Latency:   config.RealLatency(),
 		Rand:      rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}),
 	})
 	w.do(err)
 	go w.sandboxd.Run(t.Context())
 	for _, f := range faults() {
 		f.Seed = w.rng.Uint64()
-		_, err := w.sandboxd.AddFault(f)
+		_, err := w.sandboxd.Faults.Add(f)
 		w.do(err)
 	}
 	w.judge = newJudge(w.sandboxd, w.table)
@@ -72,13 +77,13 @@ func newWorld(t *testing.T, program string, seed uint64) *world {
 }
 
 // faults happen now and then for as long as the users are at work.
-func faults() []sandboxdsim.Fault {
-	return []sandboxdsim.Fault{
-		{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Probability: 0.03},
-		{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 500, Probability: 0.03},
-		{Endpoint: "release", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Probability: 0.05},
-		{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500, Probability: 0.05},
-		{Endpoint: "list", Action: sandboxdsim.ActionStatus, Status: 503, Probability: 0.25},
+func faults() []fault.Fault {
+	return []fault.Fault{
+		{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse, Probability: 0.03},
+		{Endpoint: "claim", Action: fault.ActionStatus, Status: 500, Probability: 0.03},
+		{Endpoint: "release", Action: fault.ActionDrop, Point: fault.PointResponse, Probability: 0.05},
+		{Endpoint: "release", Action: fault.ActionStatus, Status: 500, Probability: 0.05},
+		{Endpoint: "list", Action: fault.ActionStatus, Status: 503, Probability: 0.25},
 	}
 }
 
@@ -115,9 +120,9 @@ func (w *world) audit() (stop func()) {
 
 // restartSandboxd kills sandboxd, which then takes a while to rebuild its index.
 func (w *world) restartSandboxd(rebuild time.Duration) {
-	indexes := []sandboxdsim.Index{sandboxdsim.IndexUnavailable, sandboxdsim.IndexPartial, sandboxdsim.IndexEmpty}
-	w.do(w.sandboxd.Restart(sandboxdsim.RestartOptions{Rebuild: sandboxdsim.Rebuild{
-		For: sandboxdsim.Duration(rebuild), Index: indexes[w.rng.IntN(len(indexes))],
+	indexes := []fault.Index{fault.IndexUnavailable, fault.IndexPartial, fault.IndexEmpty}
+	w.do(w.sandboxd.Restart(sandboxdsim.RestartOptions{Rebuild: fault.Rebuild{
+		For: metav1.Duration{Duration: rebuild}, Index: indexes[w.rng.IntN(len(indexes))],
 	}}))
 }
 
@@ -135,7 +140,7 @@ func (w *world) report(when string, found []string) {
 
 func (w *world) summary(rounds int) {
 	w.t.Helper()
-	s, n := w.judge.summary(), w.sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).Counters
+	s, n := w.judge.summary(), w.sandboxd.History(history.Filter{After: 1 << 62}).Counters
 	w.t.Logf("%d kills: %d VMs claimed, %d shown on Pods, %d released, %d lost answers, %d of them with a kill",
 		rounds, n.Claimed, s.shown, s.released, n.AnswersLost+s.lost, s.lost)
 	if s.shown == 0 || s.released == 0 {

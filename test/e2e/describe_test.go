@@ -32,9 +32,9 @@ func (s *suite) describe(ctx context.Context, namespace string) string {
 	kubectl("daemon Pods", "--namespace="+release, "get", "pods", "--output=wide")
 	kubectl("daemon logs", "--namespace="+release, "logs", "--selector="+ofTheDaemon, "--prefix", "--tail=60")
 	for _, h := range s.info.Hosts {
-		truth, err := s.truth(ctx, h)
+		all, err := s.simHistory(ctx, h)
 		var lines strings.Builder
-		for _, e := range truth.Events {
+		for _, e := range all.Events {
 			if strings.HasPrefix(e.ClaimRef, namespace+"/") {
 				fmt.Fprintf(&lines, "%s %s %s %s by %s\n", e.Time.Format("15:04:05.000"), e.Type, e.Sandbox, e.ClaimRef, e.By)
 			}

@@ -67,11 +67,11 @@ func (f *fixture) close() {
 
 func (f *fixture) nothingAlive(ctx context.Context) error {
 	for _, h := range f.info.Hosts {
-		truth, err := f.truth(ctx, h)
+		all, err := f.simHistory(ctx, h)
 		if err != nil {
 			return err
 		}
-		for _, vm := range truth.VMs {
+		for _, vm := range all.VMs {
 			if strings.HasPrefix(vm.ClaimRef, f.namespace+"/") {
 				return fmt.Errorf("VM %s of %s is alive", vm.ID, vm.ClaimRef)
 			}

@@ -15,7 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // TestHelmTest: the chart's own test makes and releases a claim on every virtual
@@ -40,7 +40,7 @@ func TestHelmTest(t *testing.T) {
 		t.Errorf("the test made %d claims on %d hosts", made, len(s.info.Hosts))
 	}
 	for id, end := range after {
-		if end.Type != sandboxdsim.EventReleased || end.By != sandboxdsim.BySandbox {
+		if end.Type != history.EventReleased || end.By != history.BySandbox {
 			t.Errorf("VM %s was %q by %q, want released by its own token", id, end.Type, end.By)
 		}
 	}
@@ -101,22 +101,22 @@ func hasLine(text string, parts ...string) bool {
 }
 
 // checkVMs are the VMs that were ever claimed for the chart's test, with their ends.
-func checkVMs(t *testing.T, s *suite) map[string]sandboxdsim.Event {
+func checkVMs(t *testing.T, s *suite) map[string]history.Event {
 	t.Helper()
-	ends := map[string]sandboxdsim.Event{}
+	ends := map[string]history.Event{}
 	for _, h := range s.info.Hosts {
-		truth, err := s.truth(t.Context(), h)
+		all, err := s.simHistory(t.Context(), h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range truth.Events {
+		for _, e := range all.Events {
 			if !strings.HasPrefix(e.ClaimRef, release+"/vk-sandbox-check-") {
 				continue
 			}
 			switch e.Type {
-			case sandboxdsim.EventClaimed:
-				ends[e.Sandbox] = sandboxdsim.Event{}
-			case sandboxdsim.EventReleased, sandboxdsim.EventReaped, sandboxdsim.EventDiscarded, sandboxdsim.EventLost:
+			case history.EventClaimed:
+				ends[e.Sandbox] = history.Event{}
+			case history.EventReleased, history.EventReaped, history.EventDiscarded, history.EventLost:
 				ends[e.Sandbox] = e
 			}
 		}

@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 func TestSandboxPodRuns(t *testing.T) {
@@ -34,7 +35,7 @@ func TestSandboxPodRuns(t *testing.T) {
 		t.Fatalf("the Pod says it has claim %s; the simulator has claims %v and VMs %v", id, r.claims, r.live)
 	}
 	vm := r.live[0]
-	if want := (sandboxdsim.Key{Template: template, Net: "none", Size: "small"}); vm.Key != want {
+	if want := (config.Key{Template: template, Net: "none", Size: "small"}); vm.Key != want {
 		t.Errorf("claimed %v, want %v", vm.Key, want)
 	}
 	if lease := vm.Deadline.Sub(vm.ClaimedAt); lease != time.Hour {
@@ -71,11 +72,11 @@ func TestEveryHost(t *testing.T) {
 		pod := newPod("on-" + h.Name)
 		pod.Spec.NodeSelector[corev1.LabelHostname] = h.VirtualNode()
 		id := f.run(pod)
-		truth, err := f.truth(t.Context(), h)
+		all, err := f.simHistory(t.Context(), h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(truth.VMs, func(vm sandboxdsim.VM) bool { return vm.ID == id }) {
+		if !slices.ContainsFunc(all.VMs, func(vm history.VM) bool { return vm.ID == id }) {
 			t.Errorf("the VM %s is not on %s, where its Pod is", id, h.Name)
 		}
 		if ip := f.waitRunning(pod.Name).Status.PodIP; ip != h.IP {

@@ -18,7 +18,8 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // TestPreservedVMIsMissing: a new Pod of the owner is not given a VM that sandboxd
@@ -36,7 +37,7 @@ func TestPreservedVMIsMissing(t *testing.T) {
 
 	f.createPod(newOwnedPod(owner))
 	eventually(t, "questions about VM "+id, func(ctx context.Context) error {
-		asked, err := simulator(host).Requests(ctx, sandboxdsim.RequestFilter{Endpoint: "get"})
+		asked, err := simulator(host).Requests(ctx, history.RequestFilter{Endpoint: "get"})
 		if err != nil {
 			return err
 		}
@@ -73,15 +74,15 @@ func (f *fixture) hide(h clusterinfo.Host, id string) (found func()) {
 	f.t.Helper()
 	var faults []int
 	for _, endpoint := range []string{"list", "get"} {
-		fault, err := simulator(h).AddFault(f.t.Context(), sandboxdsim.Fault{Endpoint: endpoint, Action: sandboxdsim.ActionOmit, Sandboxes: []string{id}})
+		added, err := simulator(h).AddFault(f.t.Context(), fault.Fault{Endpoint: endpoint, Action: fault.ActionOmit, Sandboxes: []string{id}})
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		faults = append(faults, fault)
+		faults = append(faults, added)
 	}
 	found = sync.OnceFunc(func() {
-		for _, fault := range faults {
-			if err := simulator(h).RemoveFault(context.Background(), fault); err != nil {
+		for _, id := range faults {
+			if err := simulator(h).RemoveFault(context.Background(), id); err != nil {
 				f.t.Error(err)
 			}
 		}
@@ -103,7 +104,7 @@ func TestPreservedVMIsGone(t *testing.T) {
 	f.waitGone("box")
 	eventually(t, "end of the lease", func(ctx context.Context) error {
 		r, err := f.suite.history(ctx, f.namespace+"/box")
-		if err == nil && r.ends[id].Type != sandboxdsim.EventReaped {
+		if err == nil && r.ends[id].Type != history.EventReaped {
 			err = errors.New("VM " + id + " is alive")
 		}
 		return err

@@ -18,7 +18,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // acceptance is what vk-sandbox claims says about the table's place.
@@ -153,9 +153,9 @@ func TestTableOfAnotherCluster(t *testing.T) {
 }
 
 // requests are those that the host's sandboxd was asked after that number.
-func (f *fixture) requests(h clusterinfo.Host, after int64) []sandboxdsim.Request {
+func (f *fixture) requests(h clusterinfo.Host, after int64) []history.Request {
 	f.t.Helper()
-	log, err := simulator(h).Requests(f.t.Context(), sandboxdsim.RequestFilter{After: after})
+	log, err := simulator(h).Requests(f.t.Context(), history.RequestFilter{After: after})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // TestReleaseBehindSlowClaims slows every claim of a host down: it runs alone.
@@ -23,8 +26,8 @@ func TestReleaseBehindSlowClaims(t *testing.T) {
 	host := f.info.Hosts[0]
 	id := f.run(newOwnedPod(f.createSandbox("box")))
 	// Shorter than the daemon waits for a claim.
-	fault := sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDelay, Delay: sandboxdsim.Duration(40 * time.Second)}
-	if _, err := simulator(host).AddFault(t.Context(), fault); err != nil {
+	slow := fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 40 * time.Second}}
+	if _, err := simulator(host).AddFault(t.Context(), slow); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -46,15 +49,15 @@ func TestReleaseBehindSlowClaims(t *testing.T) {
 
 	f.deleteSandbox("box")
 	f.waitReleased("box", id)
-	truth, err := f.truth(t.Context(), host)
+	all, err := f.simHistory(t.Context(), host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range truth.Events {
+	for _, e := range all.Events {
 		switch {
-		case e.Type == sandboxdsim.EventReleased && e.Sandbox == id:
+		case e.Type == history.EventReleased && e.Sandbox == id:
 			return
-		case e.Type == sandboxdsim.EventClaimed && strings.HasPrefix(e.ClaimRef, f.namespace+"/slow-"):
+		case e.Type == history.EventClaimed && strings.HasPrefix(e.ClaimRef, f.namespace+"/slow-"):
 			t.Fatalf("%s was claimed before VM %s was released", e.ClaimRef, id)
 		}
 	}

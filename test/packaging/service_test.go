@@ -21,6 +21,8 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 const (
@@ -34,9 +36,9 @@ const (
 // is nothing that the daemon needs, and what it allows is the state directory alone.
 // Then it upgrades and removes it, with the page's commands too.
 func TestService(t *testing.T) {
-	sandboxd, err := sandboxdsim.New(sandboxdsim.Config{
+	sandboxd, err := sandboxdsim.New(config.Config{
 		RootToken: rootToken,
-		Pools:     []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: "ghcr.io/cocoonstack/sandbox/rt:24.04"}, Target: 2}},
+		Pools:     []config.Pool{{Key: config.Key{Template: "ghcr.io/cocoonstack/sandbox/rt:24.04"}, Target: 2}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +105,7 @@ func TestService(t *testing.T) {
 	if again := claimID(t, system); again != claim {
 		t.Errorf("the table of the removed daemon has the claim %s; it was %s", again, claim)
 	}
-	if made := sandboxd.Truth(sandboxdsim.EventFilter{}).Counters.Claimed; made != 1 {
+	if made := sandboxd.History(history.Filter{}).Counters.Claimed; made != 1 {
 		t.Errorf("%d claims were made for one Pod", made)
 	}
 }
@@ -132,11 +134,11 @@ func hostFolder(t *testing.T) string {
 // settings puts the administrator's own files on the host.
 func settings(t *testing.T, system *system, apiURL, sandboxdURL string) {
 	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["test"] = &clientcmdapi.Cluster{Server: apiURL}
-	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
-	config.CurrentContext = "test"
-	kubeconfig, err := clientcmd.Write(*config)
+	admin := clientcmdapi.NewConfig()
+	admin.Clusters["test"] = &clientcmdapi.Cluster{Server: apiURL}
+	admin.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
+	admin.CurrentContext = "test"
+	kubeconfig, err := clientcmd.Write(*admin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sandboxdsim
+package sandboxdsim_test
 
 import (
 	"context"
@@ -9,14 +9,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/simtest"
 )
 
 // TestRestartDropsSockets uses real connections: one idle, one with the claim that makes the daemon crash.
 func TestRestartDropsSockets(t *testing.T) {
-	b := start(t, testConfig())
+	b := simtest.Start(t, simtest.Config())
 	var listen net.ListenConfig
 	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	b.do(err)
+	b.Must(err)
 	served := make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -25,21 +28,21 @@ func TestRestartDropsSockets(t *testing.T) {
 
 	var dialer net.Dialer
 	idle, err := dialer.DialContext(t.Context(), "tcp", l.Addr().String())
-	b.do(err)
+	b.Must(err)
 	defer func() { _ = idle.Close() }()
 	_, err = idle.Write([]byte("GET /healthz HTTP/1.1\r\nHost: sim\r\n\r\n"))
-	b.do(err)
+	b.Must(err)
 	answer := make([]byte, 4096)
 	n, err := idle.Read(answer)
-	b.do(err)
+	b.Must(err)
 	if !strings.Contains(string(answer[:n]), "200 OK") || !strings.HasSuffix(string(answer[:n]), "\r\n\r\nok") {
 		t.Fatalf("healthz over a socket: %q", answer[:n])
 	}
 
-	b.fault(Fault{Endpoint: "claim", Action: ActionRestart, Point: PointResponse, Count: 1})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/claim", strings.NewReader(claimBody("a/b")))
-	b.do(err)
-	req.Header.Set("Authorization", "Bearer "+rootToken)
+	b.AddFault(fault.Fault{Endpoint: "claim", Action: fault.ActionRestart, Point: fault.PointResponse, Count: 1})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/claim", strings.NewReader(simtest.ClaimBody("a/b")))
+	b.Must(err)
+	req.Header.Set("Authorization", "Bearer "+simtest.RootToken)
 	resp, err := http.DefaultClient.Do(req)
 	if err == nil {
 		_ = resp.Body.Close()
@@ -49,14 +52,14 @@ func TestRestartDropsSockets(t *testing.T) {
 		t.Error("the idle connection is still open")
 	}
 	req, err = http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/healthz", nil)
-	b.do(err)
+	b.Must(err)
 	resp, err = http.DefaultClient.Do(req)
-	b.do(err)
-	b.do(resp.Body.Close())
+	b.Must(err)
+	b.Must(resp.Body.Close())
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("after the restart: %s", resp.Status)
 	}
-	b.wantHistory(b.list("").Sandboxes[0].ID, "made claimed answer-lost")
+	b.WantHistory(b.List("").Sandboxes[0].ID, "made claimed answer-lost")
 	stop()
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)

@@ -4,110 +4,124 @@
 package sandboxdsim
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
-	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/api"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/inprocess"
 )
 
-// Server is one simulated node: the daemon that runs now, the state it keeps, the faults, and the
-// truth about it all. Its methods can be called from any goroutine.
+// Server is one simulated host with all its parts. Its methods, and those of its parts, can be called from any goroutine.
 type Server struct {
-	env      *env
-	faults   faults
-	requests requestLog
-	conns    connections
-	closed   sync.Once
+	*host.Host
+	// Faults are the faults in force.
+	Faults *fault.Set
+	// Requests has what the daemon was asked since the process started.
+	Requests *history.Requests
 
-	// rebuilding has the ids of the faults that stand for the last start's rebuilding.
-	rebuilding struct {
-		sync.Mutex
-		faults []int
-	}
-
-	mu     sync.Mutex
-	daemon *daemon
+	config config.Config
+	api    *api.Server
+	conns  connections
+	closed sync.Once
 }
 
-// New loads the kept state and starts the daemon; a node that never ran before gets its pools filled.
+// New loads the kept state and starts the daemon; a host that never ran before gets its pools filled.
 // It starts no goroutine: see [Server.Run]. [Server.Close] gives the state directory back.
-func New(cfg Config) (*Server, error) {
-	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+func New(cfg config.Config) (*Server, error) {
+	cfg = cfg.WithDefaults()
+	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	kept, err := openStore(cfg.StateDir)
+	h, fresh, err := host.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := openRecord(cfg)
-	if err != nil {
-		return nil, errors.Join(err, kept.close())
-	}
-	s := &Server{env: &env{cfg: cfg, store: kept, record: rec, random: &random{r: cfg.Rand}}}
-	if err := s.boot(); err != nil {
-		return nil, errors.Join(err, s.Close())
+	s := &Server{Host: h, Faults: fault.NewSet(cfg.Clock, api.Endpoints()), Requests: &history.Requests{}, config: cfg}
+	s.api = api.New(cfg, h, s.Faults, s.Requests, func() error { return s.Restart(RestartOptions{}) })
+	if !fresh {
+		if err := s.Faults.Rebuild(cfg.Rebuild); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	return s, nil
 }
 
-func openStore(dir string) (store, error) {
-	if dir == "" {
-		return newMemStore(), nil
-	}
-	return openDirStore(dir)
+// Handler serves the sandboxd API.
+func (s *Server) Handler() http.Handler { return s.api.Handler() }
+
+// Transport answers requests to the sandboxd API in this process.
+func (s *Server) Transport() http.RoundTripper { return inprocess.New(s.Handler()) }
+
+// RestartOptions say how the daemon comes back. The zero value: at once, with the rebuilding of the configuration.
+type RestartOptions struct {
+	// Down is how long every connection is dropped before the daemon serves again.
+	Down metav1.Duration `json:"down,omitzero"`
+	// Rebuild takes the place of the configuration's; its time counts from the end of Down.
+	Rebuild fault.Rebuild `json:"rebuild,omitzero"`
 }
 
-func (s *Server) boot() error {
-	cfg := s.env.cfg
-	fresh := s.env.record.empty()
-	var err error
-	s.daemon, err = loadDaemon(s.env, cfg.Pools, limits{
-		maxClaims: cfg.MaxClaims, tenantMaxClaims: cfg.TenantMaxClaims,
-		redirect: cfg.Redirect, peers: cfg.Peers, retryAfter: cfg.RetryAfter,
-	}, time.Time{})
-	if err != nil {
+// Restart kills the daemon in the middle of whatever it does and loads the next one from the state that
+// was kept. Connections are dropped, answers not yet written are lost, a drain and an earlier
+// rebuilding are over; VMs, faults and settings made through SetCapacity stay.
+func (s *Server) Restart(o RestartOptions) error {
+	if o.Rebuild == (fault.Rebuild{}) {
+		o.Rebuild = s.config.Rebuild
+	}
+	if err := o.Rebuild.Validate(); err != nil {
 		return err
 	}
-	s.env.record.add(Event{Type: EventStarted})
-	if !fresh {
-		return s.rebuild(cfg.Rebuild)
+	if o.Down.Duration < 0 {
+		return errors.New("down cannot be negative")
 	}
-	return s.daemon.do(func() error {
-		for _, p := range s.daemon.pools {
-			if err := s.daemon.warm(p, p.Target, ByRefill); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if o.Rebuild.For.Duration > 0 {
+		o.Rebuild.For.Duration += o.Down.Duration
+	}
+	if err := s.Faults.Rebuild(o.Rebuild); err != nil {
+		return err
+	}
+	if err := s.Host.Restart(o.Down.Duration); err != nil {
+		return err
+	}
+	s.conns.drop()
+	return nil
 }
 
-func (s *Server) current() *daemon {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.daemon
+// Run calls Reap and Refill at the configured intervals until the context ends.
+func (s *Server) Run(ctx context.Context) {
+	reap := s.config.Clock.NewTicker(s.config.ReapInterval)
+	defer reap.Stop()
+	refill := s.config.Clock.NewTicker(s.config.RefillInterval)
+	defer refill.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-reap.C():
+			_, err = s.Reap()
+		case <-refill.C():
+			_, err = s.Refill()
+		}
+		if err != nil {
+			s.config.Logger.Error(err, "A background step failed; the next one tries again")
+		}
+	}
 }
 
 // Close stops the daemon, drops its connections and closes the state directory. VMs stay. Closing again does nothing.
 func (s *Server) Close() (err error) {
 	s.closed.Do(func() {
-		if d := s.current(); d != nil {
-			d.stop()
-		}
+		s.Stop()
 		s.conns.drop()
-		err = errors.Join(s.env.record.close(), s.env.store.close())
+		err = s.Host.Close()
 	})
-	return err
-}
-
-// Handler serves the sandboxd API.
-func (s *Server) Handler() http.Handler { return s.routes() }
-
-// ignoreDropped makes the steps of a stopped daemon do nothing.
-func ignoreDropped(err error) error {
-	if errors.Is(err, errDropped) {
-		return nil
-	}
 	return err
 }

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sandboxdsim
+package sandboxdsim_test
 
 import (
 	"context"
@@ -9,19 +9,24 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/simtest"
 )
 
 // TestManyClientsUnderFaults claims and releases from many goroutines, with lost answers and restarts, and then
-// compares what the clients know with the truth.
+// compares what the clients know with the history.
 func TestManyClientsUnderFaults(t *testing.T) {
-	cfg := testConfig()
-	cfg.Latency = RealLatency()
-	inBubble(t, cfg, func(b bench) {
+	cfg := simtest.Config()
+	cfg.Latency = config.RealLatency()
+	simtest.InBubble(t, cfg, func(b simtest.Sim) {
 		ctx, stop := context.WithCancel(b.Context())
 		go b.Server.Run(ctx)
-		b.fault(Fault{Action: ActionDrop, Point: PointResponse, Probability: 0.1, Seed: 1})
-		b.fault(Fault{Endpoint: "claim", Action: ActionStatus, Status: 500, Probability: 0.1, Seed: 2})
-		b.fault(Fault{Endpoint: "claim", Action: ActionRestart, Point: PointResponse, Probability: 0.02, Seed: 3})
+		b.AddFault(fault.Fault{Action: fault.ActionDrop, Point: fault.PointResponse, Probability: 0.1, Seed: 1})
+		b.AddFault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 500, Probability: 0.1, Seed: 2})
+		b.AddFault(fault.Fault{Endpoint: "claim", Action: fault.ActionRestart, Point: fault.PointResponse, Probability: 0.02, Seed: 3})
 		var mu sync.Mutex
 		known, released := map[string]string{}, map[string]bool{}
 		var clients sync.WaitGroup
@@ -29,18 +34,18 @@ func TestManyClientsUnderFaults(t *testing.T) {
 			clients.Go(func() {
 				dice := rand.New(rand.NewPCG(uint64(n), 0))
 				for range 50 {
-					a, err := b.try("POST", "/v1/claim", rootToken, claimBody("a/b"))
-					if err != nil || a.status != 200 {
+					a, err := b.Try("POST", "/v1/claim", simtest.RootToken, simtest.ClaimBody("a/b"))
+					if err != nil || a.Status != 200 {
 						continue
 					}
-					c := decodeAs[claimed](b, a.body)
+					c := simtest.Decode[simtest.Claimed](b, a.Body)
 					mu.Lock()
 					known[c.ID] = c.Token
 					mu.Unlock()
 					if dice.IntN(2) == 0 {
 						continue
 					}
-					if a, err := b.try("POST", "/v1/sandboxes/"+c.ID+"/release", c.Token, ""); err == nil && a.status == 204 {
+					if a, err := b.Try("POST", "/v1/sandboxes/"+c.ID+"/release", c.Token, ""); err == nil && a.Status == 204 {
 						mu.Lock()
 						released[c.ID] = true
 						mu.Unlock()
@@ -50,17 +55,17 @@ func TestManyClientsUnderFaults(t *testing.T) {
 		}
 		clients.Wait()
 		stop()
-		b.ClearFaults()
-		truth := b.Truth(EventFilter{})
-		n := truth.Counters
+		b.Faults.Clear()
+		happened := b.History(history.Filter{})
+		n := happened.Counters
 		if n.Claimed != n.Answered+n.AnswersLost || n.Answered != len(known) || n.AnswersLost == 0 {
 			b.Errorf("counters %+v; clients got %d answers", n, len(known))
 		}
-		if n.Made-n.Destroyed != len(truth.VMs) || n.DestroyedBy[BySandbox] < len(released) {
-			b.Errorf("counters %+v; %d VMs live, %d releases answered", n, len(truth.VMs), len(released))
+		if n.Made-n.Destroyed != len(happened.VMs) || n.DestroyedBy[history.BySandbox] < len(released) {
+			b.Errorf("counters %+v; %d VMs live, %d releases answered", n, len(happened.VMs), len(released))
 		}
 		live := map[string]bool{}
-		for _, v := range truth.VMs {
+		for _, v := range happened.VMs {
 			live[v.ID] = true
 		}
 		for id := range released {
@@ -68,10 +73,10 @@ func TestManyClientsUnderFaults(t *testing.T) {
 				b.Errorf("%s was released and lives", id)
 			}
 		}
-		time.Sleep(MaxTTL)
-		b.step()
-		for _, v := range b.Truth(EventFilter{}).VMs {
-			if v.State != StateWarm {
+		time.Sleep(config.MaxTTL)
+		b.ReapNow()
+		for _, v := range b.History(history.Filter{}).VMs {
+			if v.State != history.StateWarm {
 				b.Errorf("%s outlived its lease", v.ID)
 			}
 		}

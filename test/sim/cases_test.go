@@ -13,7 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 const nb = "team-red/notebook-a"
@@ -68,24 +69,24 @@ func (w *World) describe(key string) string {
 	return fmt.Sprintf("%s %s %s: %s", p.UID, p.Status.Phase, p.Status.Reason, p.Status.Message)
 }
 
-func (w *World) counters() sandboxdsim.Counters {
-	return w.Sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).Counters
+func (w *World) counters() history.Counters {
+	return w.Sandboxd.History(history.Filter{After: 1 << 62}).Counters
 }
 
 // posts is how many claims were asked for.
 func (w *World) posts() int {
-	return w.Sandboxd.Requests(sandboxdsim.RequestFilter{Endpoint: "claim"}).Counts["claim"]
+	return w.Sandboxd.Requests.List(history.RequestFilter{Endpoint: "claim"}).Counts["claim"]
 }
 
-func (w *World) fault(f sandboxdsim.Fault) {
+func (w *World) fault(f fault.Fault) {
 	w.t.Helper()
-	if _, err := w.Sandboxd.AddFault(f); err != nil {
+	if _, err := w.Sandboxd.Faults.Add(f); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 func (w *World) released() (ids []string) {
-	for _, e := range w.Sandboxd.Truth(sandboxdsim.EventFilter{Type: sandboxdsim.EventReleased}).Events {
+	for _, e := range w.Sandboxd.History(history.Filter{Type: history.EventReleased}).Events {
 		ids = append(ids, e.Sandbox)
 	}
 	return ids
@@ -101,8 +102,8 @@ func TestTokensStayInTheDaemon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionStatus, Status: 500, Message: token + rootToken, Count: 40})
-		w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionRejectToken, Count: 5})
+		w.fault(fault.Fault{Action: fault.ActionStatus, Status: 500, Message: token + rootToken, Count: 40})
+		w.fault(fault.Fault{Action: fault.ActionRejectToken, Count: 5})
 		w.API.CreatePod("team-red/bare", true, "86400")
 		w.API.DeleteOwner(nb, false)
 		w.API.DeletePod(nb)

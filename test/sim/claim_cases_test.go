@@ -10,14 +10,17 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
 func TestStopDuringAClaim(t *testing.T) {
 	t.Run("the answer is lost", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
-			w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Count: 1})
+			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse, Count: 1})
 			id := w.run(nb)
 			w.Wait(10 * time.Minute)
 			c := w.counters()
@@ -31,7 +34,7 @@ func TestStopDuringAClaim(t *testing.T) {
 	})
 	t.Run("pod and sandbox are deleted meanwhile", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
-			w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDelay, Delay: sandboxdsim.Duration(40 * time.Second), Count: 1})
+			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 40 * time.Second}, Count: 1})
 			w.API.CreateOwner(nb)
 			w.API.CreatePod(nb, false, "86400")
 			w.Wait(5 * time.Second)
@@ -45,7 +48,7 @@ func TestStopDuringAClaim(t *testing.T) {
 	})
 	t.Run("our deadline passes first", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
-			w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDelay, Delay: sandboxdsim.Duration(70 * time.Second), Count: 1})
+			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 70 * time.Second}, Count: 1})
 			w.API.CreateOwner(nb)
 			w.API.CreatePod(nb, false, "86400")
 			w.Wait(10 * time.Minute)
@@ -66,10 +69,10 @@ func TestShortageIsNotFinal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(t *testing.T, w *World) {
 				for _, status := range statuses {
-					f := sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: status, Count: 1}
+					f := fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: status, Count: 1}
 					switch {
 					case name == "unreachable":
-						f.Action = sandboxdsim.ActionDrop
+						f.Action = fault.ActionDrop
 					case status == 0:
 						f.Status = 429
 					}
@@ -102,14 +105,14 @@ func TestRestartAtScale(t *testing.T) {
 		w.Wait(time.Minute)
 		w.Stop()
 		calls := w.API.Calls()
-		before := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts
+		before := w.Sandboxd.Requests.List(history.RequestFilter{}).Counts
 		writes := w.FS.Renames()
 		w.mustStart()
 		w.Wait(time.Minute)
 		for i := range pods {
 			w.running(fmt.Sprintf("team-red/n-%d", i))
 		}
-		after := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts
+		after := w.Sandboxd.Requests.List(history.RequestFilter{}).Counts
 		if got := after["claim"] - before["claim"]; got != 0 {
 			t.Errorf("%d claims after a restart", got)
 		}
@@ -129,7 +132,7 @@ func TestCreateStorm(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		full := 1
-		if err := w.Sandboxd.SetCapacity(sandboxdsim.Capacity{MaxClaims: &full, RetryAfter: ptr(sandboxdsim.Duration(30 * time.Second))}); err != nil {
+		if err := w.Sandboxd.SetCapacity(host.Capacity{MaxClaims: &full, RetryAfter: ptr(metav1.Duration{Duration: 30 * time.Second})}); err != nil {
 			t.Fatal(err)
 		}
 		posts := w.posts()

@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 func TestSandboxFollowsItsPodsController(t *testing.T) {
@@ -139,7 +139,7 @@ func TestOddAddressCostsNoSandbox(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(t *testing.T, w *World) {
-				w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionRewrite, Fields: field("owner_addr", tc.address)})
+				w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionRewrite, Fields: field("owner_addr", tc.address)})
 				w.API.CreateOwner(nb)
 				w.API.CreatePod(nb, false, "86400")
 				w.Wait(10 * time.Minute)
@@ -157,7 +157,7 @@ func TestOddAddressCostsNoSandbox(t *testing.T) {
 func TestPodThatEndedClaimsNothing(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.daemon.kubelet.slow(200 * time.Millisecond)
-		w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 429, Count: 1})
+		w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 429, Count: 1})
 		w.API.CreateOwner(nb)
 		w.API.CreatePod(nb, false, "86400", neverRestarted)
 		w.Wait(10 * time.Minute)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 func TestDiskFull(t *testing.T) {
@@ -135,7 +135,7 @@ func TestTableOfAnotherVersion(t *testing.T) {
 func TestTentativeClaimOfAPodThatIsGone(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.FS.SetFault(func(faultfs.Op) error { return errDisk })
-		w.fault(sandboxdsim.Fault{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500})
+		w.fault(fault.Fault{Endpoint: "release", Action: fault.ActionStatus, Status: 500})
 		w.API.CreateOwner(nb)
 		w.API.CreatePod(nb, false, "86400")
 		w.Wait(2 * time.Second)
@@ -153,7 +153,7 @@ func TestTentativeClaimOfAPodThatIsGone(t *testing.T) {
 		if err := w.Sandboxd.Lose(c.ID); err != nil {
 			t.Fatal(err)
 		}
-		w.Sandboxd.ClearFaults()
+		w.Sandboxd.Faults.Clear()
 		w.FS.SetFault(nil)
 		w.Wait(7 * time.Minute)
 		if rows := len(w.Table().List()) + len(w.Table().Releasing()); rows != 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 // What happens to a sandbox is told on its Pod and on its owner.
@@ -69,7 +69,7 @@ func TestEvents(t *testing.T) {
 	})
 	t.Run("refused", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
-			w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 429, Count: 3})
+			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 429, Count: 3})
 			w.run(nb)
 			w.Wait(time.Minute)
 			const full = "Warning SandboxRefused: the pod is not served: sandboxd claim: no warm capacity (HTTP 429); retried until the pool has capacity"

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // settleTime is longer than every back-off and every lease but the day-long.
@@ -74,9 +76,9 @@ func (w *World) heal() {
 			w.API.RemoveFinalizers(key)
 		}
 	}
-	w.Sandboxd.ClearFaults()
+	w.Sandboxd.Faults.Clear()
 	for _, f := range w.lasting {
-		f.Count, f.For = 0, 0
+		f.Count, f.For = 0, metav1.Duration{}
 		w.addFault(f)
 	}
 	w.kubelet(func(k *kubelet) { k.hold(false); k.slow(0); k.loseDeletions(0) })

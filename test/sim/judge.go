@@ -10,33 +10,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // check judges everything that happened since the last check.
 func (m *model) check() []string {
-	truth := m.w.Sandboxd.Truth(sandboxdsim.EventFilter{After: m.lastEvent})
+	happened := m.w.Sandboxd.History(history.Filter{After: m.lastEvent})
 	rows := m.w.rows()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.w.FS.Faulty() {
 		m.trouble = time.Now()
 	}
-	for _, e := range truth.Events {
+	for _, e := range happened.Events {
 		m.lastEvent = max(m.lastEvent, e.Seq)
 		switch e.Type {
-		case sandboxdsim.EventReleased:
+		case history.EventReleased:
 			m.judgeRelease(e)
 			m.restores.over(e.Sandbox)
-		case sandboxdsim.EventReaped, sandboxdsim.EventLost:
+		case history.EventReaped, history.EventLost:
 			m.restores.over(e.Sandbox)
-		case sandboxdsim.EventLeaseMoved, sandboxdsim.EventArchived, sandboxdsim.EventWoken:
+		case history.EventLeaseMoved, history.EventArchived, history.EventWoken:
 			m.moved[e.Sandbox] = true
 		}
 	}
 	m.pods.learn(m.trouble)
 	if rows != nil {
-		for _, vm := range truth.VMs {
+		for _, vm := range happened.VMs {
 			m.judgeCredential(vm, rows)
 		}
 	}
@@ -54,7 +54,7 @@ func (m *model) check() []string {
 // judgeRelease: a sandbox that somebody used is destroyed when its Pod is gone
 // and its authority allows it, or when a Pod of another authority has taken its
 // name since.
-func (m *model) judgeRelease(e sandboxdsim.Event) {
+func (m *model) judgeRelease(e history.Event) {
 	s := m.shown[e.Sandbox]
 	switch {
 	case s == nil:
@@ -90,7 +90,7 @@ func (m *model) unwanted(pods ...types.UID) bool {
 
 // judgeReturn: a sandbox that nobody was shown is given back when it cannot be
 // recorded or nobody wants it, and not because of its address.
-func (m *model) judgeReturn(e sandboxdsim.Event) {
+func (m *model) judgeReturn(e history.Event) {
 	odd, ok := m.odd[e.Sandbox]
 	if !ok || !odd.at.After(m.trouble) {
 		return
@@ -103,8 +103,8 @@ func (m *model) judgeReturn(e sandboxdsim.Event) {
 
 // judgeCredential: while a sandbox lives, the credential that arrived for it
 // is in the table.
-func (m *model) judgeCredential(vm sandboxdsim.VM, rows map[string]bool) {
-	if vm.State == sandboxdsim.StateWarm || rows[vm.ID] || m.excused[vm.ID] {
+func (m *model) judgeCredential(vm history.VM, rows map[string]bool) {
+	if vm.State == history.StateWarm || rows[vm.ID] || m.excused[vm.ID] {
 		return
 	}
 	if m.mayBeMisled(vm.ID, m.lastCheck) {
@@ -138,10 +138,10 @@ func (w *World) rows() map[string]bool {
 }
 
 // alive is every claimed sandbox on the node, by id.
-func (w *World) alive() map[string]sandboxdsim.VM {
-	out := map[string]sandboxdsim.VM{}
-	for _, vm := range w.Sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).VMs {
-		if vm.State != sandboxdsim.StateWarm {
+func (w *World) alive() map[string]history.VM {
+	out := map[string]history.VM{}
+	for _, vm := range w.Sandboxd.History(history.Filter{After: 1 << 62}).VMs {
+		if vm.State != history.StateWarm {
 			out[vm.ID] = vm
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 // scrape returns the metrics of the running daemon, after a look for
@@ -49,7 +49,7 @@ func TestMetrics(t *testing.T) {
 		)
 
 		// One answer is lost: its VM is a stray, and the Pod gets another.
-		w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionDrop, Point: sandboxdsim.PointResponse, Count: 1})
+		w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse, Count: 1})
 		w.run("team-red/unlucky")
 		w.Wait(3 * time.Minute)
 		want(
@@ -67,10 +67,10 @@ func TestMetrics(t *testing.T) {
 			`sandboxd_requests_total{operation="release",result="success"} 1`,
 		)
 
-		w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionDrop})
+		w.fault(fault.Fault{Action: fault.ActionDrop})
 		w.Wait(time.Minute)
 		want(`sandboxd_reachable 0`)
-		w.Sandboxd.ClearFaults()
+		w.Sandboxd.Faults.Clear()
 		w.Wait(time.Minute)
 	})
 }

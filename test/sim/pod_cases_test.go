@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
@@ -22,7 +23,7 @@ func TestRebootWithoutSandboxd(t *testing.T) {
 		if err := w.Sandboxd.Lose(lost); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Sandboxd.Restart(sandboxdsim.RestartOptions{Down: sandboxdsim.Duration(90 * time.Second)}); err != nil {
+		if err := w.Sandboxd.Restart(sandboxdsim.RestartOptions{Down: metav1.Duration{Duration: 90 * time.Second}}); err != nil {
 			t.Fatal(err)
 		}
 		posts := w.posts()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 // waits is what each claim waits for, by key.
@@ -41,11 +41,11 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 			w.expectWaits(t, "when the Pod is gone", map[string]string{a + " preserved": "a new Pod, or the end of its owner"})
 			w.Wait(30 * time.Second)
 			w.expectWaits(t, "when the owner has been read", map[string]string{a + " preserved": "a new Pod, or the end of its owner: owner is alive"})
-			w.fault(sandboxdsim.Fault{Endpoint: "release", Action: sandboxdsim.ActionDrop})
+			w.fault(fault.Fault{Endpoint: "release", Action: fault.ActionDrop})
 			w.API.DeleteOwner(a, false)
 			w.Wait(time.Minute)
 			w.expectWaits(t, "when sandboxd does not answer", map[string]string{a + " releasing": "sandboxd to confirm the release: sandboxd unreachable"})
-			w.Sandboxd.ClearFaults()
+			w.Sandboxd.Faults.Clear()
 			w.Wait(time.Minute)
 			w.expectWaits(t, "at the end", map[string]string{})
 		})
@@ -53,12 +53,12 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 	t.Run("a release that a Pod's end waits for", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.run(a)
-			w.fault(sandboxdsim.Fault{Endpoint: "release", Action: sandboxdsim.ActionStatus, Status: 500, Message: "CANARY of a remote"})
+			w.fault(fault.Fault{Endpoint: "release", Action: fault.ActionStatus, Status: 500, Message: "CANARY of a remote"})
 			w.API.DeleteOwner(a, false)
 			w.API.DeletePod(a)
 			w.Wait(10 * time.Second)
 			w.expectWaits(t, "when sandboxd fails", map[string]string{a + " bound": "sandboxd to confirm the release: sandboxd failed"})
-			w.Sandboxd.ClearFaults()
+			w.Sandboxd.Faults.Clear()
 			w.Wait(10 * time.Minute)
 		})
 	})
@@ -66,7 +66,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.run(a)
 			w.Stop()
-			w.fault(sandboxdsim.Fault{Endpoint: "list", Action: sandboxdsim.ActionDrop})
+			w.fault(fault.Fault{Endpoint: "list", Action: fault.ActionDrop})
 			started := time.Now()
 			w.mustStart()
 			w.Wait(time.Minute)
@@ -74,7 +74,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 			if at := w.daemon.provider.Verified(); !at.IsZero() {
 				t.Errorf("verified at %v, without an answer", at)
 			}
-			w.Sandboxd.ClearFaults()
+			w.Sandboxd.Faults.Clear()
 			w.Wait(time.Minute)
 			w.expectWaits(t, "when it has", map[string]string{a + " bound": ""})
 			if at := w.daemon.provider.Verified(); !at.After(started) || at.After(time.Now()) {
@@ -104,10 +104,10 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 	t.Run("a lease that has passed", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.run(a)
-			w.fault(sandboxdsim.Fault{Endpoint: "list", Action: sandboxdsim.ActionDrop})
+			w.fault(fault.Fault{Endpoint: "list", Action: fault.ActionDrop})
 			w.Wait(25 * time.Hour)
 			w.expectWaits(t, "while sandboxd cannot be asked", map[string]string{a + " bound": "sandboxd to say whether the lease has ended"})
-			w.Sandboxd.ClearFaults()
+			w.Sandboxd.Faults.Clear()
 			w.Wait(5 * time.Minute)
 		})
 	})

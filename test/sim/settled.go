@@ -10,7 +10,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // settled judges the end of a history, when every fault has been lifted for
@@ -43,7 +43,7 @@ func (m *model) settled() []string {
 	return append(append(out, m.rowsSettled(alive)...), m.unwantedSettled(alive)...)
 }
 
-func (m *model) rowsSettled(alive map[string]sandboxdsim.VM) (out []string) {
+func (m *model) rowsSettled(alive map[string]history.VM) (out []string) {
 	for _, c := range m.w.Table().Releasing() {
 		if !m.unanswerable(c.Key, c.ID) {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is not released", c.ID, c.Key))
@@ -64,7 +64,7 @@ func (m *model) rowsSettled(alive map[string]sandboxdsim.VM) (out []string) {
 	return out
 }
 
-func (m *model) unwantedSettled(alive map[string]sandboxdsim.VM) (out []string) {
+func (m *model) unwantedSettled(alive map[string]history.VM) (out []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, s := range m.shown {

@@ -11,12 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 func TestPodWithoutAClaimIsDeleted(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
-		w.fault(sandboxdsim.Fault{Endpoint: "claim", Action: sandboxdsim.ActionStatus, Status: 429})
+		w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 429})
 		w.API.CreatePod(nb, true, "86400")
 		w.Wait(10 * time.Second)
 		w.API.DeletePod(nb)
@@ -30,14 +30,14 @@ func TestPodWithoutAClaimIsDeleted(t *testing.T) {
 func TestRefusedTokenIsNeverGone(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
-		w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionStatus, Status: 401})
+		w.fault(fault.Fault{Action: fault.ActionStatus, Status: 401})
 		w.API.DeleteOwner(nb, false)
 		w.API.DeletePod(nb)
 		w.Wait(time.Hour)
 		if _, ok := w.Table().Get(nb); !ok {
 			t.Fatal("a refused token dropped the row")
 		}
-		w.Sandboxd.ClearFaults()
+		w.Sandboxd.Faults.Clear()
 		w.Wait(time.Minute)
 		if w.lives(id) || w.API.Pod(nb) != nil {
 			t.Errorf("after the token works: sandbox lives %v, pod %s", w.lives(id), w.describe(nb))

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 // Step is one thing that happens to the world. A and B choose among whatever
@@ -58,8 +58,8 @@ func (w *World) kubelet(do func(*kubelet)) {
 // done to every sandbox; what cannot is not done.
 func (w *World) some(n uint32, do func(id string) error) {
 	var ids []string
-	for _, vm := range w.Sandboxd.Truth(sandboxdsim.EventFilter{After: 1 << 62}).VMs {
-		if vm.State != sandboxdsim.StateWarm {
+	for _, vm := range w.Sandboxd.History(history.Filter{After: 1 << 62}).VMs {
+		if vm.State != history.StateWarm {
 			ids = append(ids, vm.ID)
 		}
 	}

@@ -9,17 +9,20 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
 func TestLongOutage(t *testing.T) {
 	t.Run("sandboxd refuses for two hours", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			id := w.run(nb)
-			if err := w.Sandboxd.Restart(sandboxdsim.RestartOptions{Down: sandboxdsim.Duration(2 * time.Hour)}); err != nil {
+			if err := w.Sandboxd.Restart(sandboxdsim.RestartOptions{Down: metav1.Duration{Duration: 2 * time.Hour}}); err != nil {
 				t.Fatal(err)
 			}
 			w.API.DeleteOwner(nb, true)
@@ -61,14 +64,14 @@ func TestLeaseEnd(t *testing.T) {
 			if err := w.Sandboxd.MoveLease(id, time.Now().Add(6*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
-			lists := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts["list"]
+			lists := w.Sandboxd.Requests.List(history.RequestFilter{}).Counts["list"]
 			w.Wait(time.Hour)
 			if w.running(nb) != id {
 				t.Error("the sandbox was replaced")
 			}
 			// One listing refreshes the cached deadline; the rest are the
 			// audit's, once a minute.
-			if got := w.Sandboxd.Requests(sandboxdsim.RequestFilter{}).Counts["list"] - lists; got > 65 {
+			if got := w.Sandboxd.Requests.List(history.RequestFilter{}).Counts["list"] - lists; got > 65 {
 				t.Errorf("%d listings in an hour: the watch spins", got)
 			}
 		})
@@ -79,12 +82,12 @@ func TestLeaseEnd(t *testing.T) {
 			w.API.CreatePod(nb, false, "300")
 			w.Wait(2 * time.Second)
 			id := w.running(nb)
-			w.fault(sandboxdsim.Fault{Endpoint: "list", Action: sandboxdsim.ActionStatus, Status: 500})
+			w.fault(fault.Fault{Endpoint: "list", Action: fault.ActionStatus, Status: 500})
 			w.Wait(time.Hour)
 			if w.running(nb) != id {
 				t.Error("the pod was touched on the strength of the clock")
 			}
-			w.Sandboxd.ClearFaults()
+			w.Sandboxd.Faults.Clear()
 			w.Wait(3 * time.Minute)
 			if p := w.API.Pod(nb); p.Status.Reason != podstatus.ReasonLeaseExpired {
 				t.Errorf("once the node answers: %s", w.describe(nb))
@@ -97,7 +100,7 @@ func TestLeaseEnd(t *testing.T) {
 func TestLongOutageIsQuiet(t *testing.T) {
 	for name, outage := range map[string]func(w *World){
 		"sandboxd refuses its credential": func(w *World) {
-			w.fault(sandboxdsim.Fault{Action: sandboxdsim.ActionStatus, Status: 401})
+			w.fault(fault.Fault{Action: fault.ActionStatus, Status: 401})
 		},
 		"the disk is full": func(w *World) { w.FS.SetFault(func(faultfs.Op) error { return errDisk }) },
 		"the api is away":  func(w *World) { w.API.SetMood(Refusing) },

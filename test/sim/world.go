@@ -32,6 +32,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
 const (
@@ -65,7 +67,7 @@ type World struct {
 	seed    uint64
 	lied    time.Time // when the index last stopped being wrong
 	// lasting are the faults that stay when all others are lifted.
-	lasting []sandboxdsim.Fault
+	lasting []fault.Fault
 }
 
 // daemon is one run of the daemon's process.
@@ -86,10 +88,10 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	t.Helper()
 	w := &World{t: t, FS: faultfs.New(), seed: seed, rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
-	w.Sandboxd, err = sandboxdsim.New(sandboxdsim.Config{
+	w.Sandboxd, err = sandboxdsim.New(config.Config{
 		RootToken:     rootToken,
 		AdvertiseAddr: "10.0.0.5:7777",
-		Pools:         []sandboxdsim.Pool{{Key: sandboxdsim.Key{Template: Template, Net: sandboxdsim.DefaultNet, Size: sandboxdsim.DefaultSize}, Target: warm}},
+		Pools:         []config.Pool{{Key: config.Key{Template: Template, Net: config.DefaultNet, Size: config.DefaultSize}, Target: warm}},
 		Rand:          rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 1}),
 	})
 	if err != nil {
