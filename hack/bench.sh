@@ -10,7 +10,7 @@
 #   BENCH_ROUNDS=3       rounds, of which the table has the medians
 #   BENCH_DAEMONS=100    daemons that start in the same second
 #   BENCH_REST=60s       how long the daemon is watched at rest
-#   BENCH_ONLY=LIST      what is measured, of: bursts,budget,loaded,growth,fleet,table
+#   BENCH_ONLY=LIST      what is measured, of: bursts,budget,loaded,burst-scaling,fleet,table
 #   BENCH_OUT=FILE       the JSON file, bin/bench.json by default
 #   BENCH_LOGS=FOLDER    keeps the logs of both subjects
 

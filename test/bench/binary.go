@@ -8,18 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
 )
 
 // measureBinary takes the size of the program.
-func measureBinary(o *options, r *report) error {
-	if err := stripped(o.daemon); err != nil {
+func measureBinary(o *options, r *results.Report) error {
+	if err := stripped(o.programs.Daemon); err != nil {
 		return err
 	}
-	info, err := os.Stat(o.daemon)
+	info, err := os.Stat(o.programs.Daemon)
 	if err != nil {
 		return err
 	}
-	r.ours(rowBinary, float64(info.Size())/(1<<20))
+	r.Ours(rowBinary, float64(info.Size())/(1<<20))
 	return nil
 }
 

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
+	"github.com/cocoonstack/vk-sandbox/test/bench/subject"
 )
 
 // burst is what a number of Pods that come at once took.
@@ -35,25 +37,25 @@ type arrival struct {
 
 // runBurst makes Pods on the subject's node, and ends them. Between, it does what
 // the caller wants with them, if anything.
-func runBurst(ctx context.Context, s subject, a arrival, between func(context.Context) error) (b burst, err error) {
-	c, pods := s.in(), a.pods
-	say("%s: %d Pods", s.name(), pods)
-	owners, err := c.createOwners(ctx, pods)
+func runBurst(ctx context.Context, s subject.Subject, a arrival, between func(context.Context) error) (b burst, err error) {
+	c, pods := s.Cluster(), a.pods
+	results.Logf("%s: %d Pods", s.Name(), pods)
+	owners, err := c.CreateOwners(ctx, pods)
 	if err != nil {
 		return b, fmt.Errorf("create the owners: %w", err)
 	}
-	watch, err := c.observe(ctx, a.waiting)
+	watch, err := c.Observe(ctx, a.waiting)
 	if err != nil {
 		return b, err
 	}
-	defer watch.stop()
+	defer watch.Stop()
 
 	begun := time.Now()
-	if err := c.createPods(ctx, owners, s.node(), watch.admit); err != nil {
+	if err := c.CreatePods(ctx, owners, s.Node(), watch.Admit); err != nil {
 		return b, fmt.Errorf("create the Pods: %w", err)
 	}
 	if a.serve != nil {
-		if err := watch.waitBound(ctx, pods); err != nil {
+		if err := watch.WaitBound(ctx, pods); err != nil {
 			return b, err
 		}
 		begun = time.Now()
@@ -61,12 +63,12 @@ func runBurst(ctx context.Context, s subject, a arrival, between func(context.Co
 			return b, err
 		}
 	}
-	end, err := watch.waitRunning(ctx, pods)
+	end, err := watch.WaitRunning(ctx, pods)
 	if err != nil {
 		return b, err
 	}
-	b.all, b.latencies = end.Sub(begun).Seconds(), watch.latencies()
-	if err := s.check(pods); err != nil {
+	b.all, b.latencies = end.Sub(begun).Seconds(), watch.Latencies()
+	if err := s.Check(pods); err != nil {
 		return b, err
 	}
 	if between != nil {
@@ -75,28 +77,28 @@ func runBurst(ctx context.Context, s subject, a arrival, between func(context.Co
 		}
 	}
 
-	if err := c.deleteOwners(ctx, pods); err != nil {
+	if err := c.DeleteOwners(ctx, pods); err != nil {
 		return b, fmt.Errorf("delete the owners: %w", err)
 	}
 	begun = time.Now()
-	if err := c.deletePods(ctx, pods); err != nil {
+	if err := c.DeletePods(ctx, pods); err != nil {
 		return b, fmt.Errorf("delete the Pods: %w", err)
 	}
-	if end, err = watch.waitGone(ctx, pods); err != nil {
+	if end, err = watch.WaitGone(ctx, pods); err != nil {
 		return b, err
 	}
 	b.deleted = max(0, end.Sub(begun).Seconds())
 	// What is left to release is released soon after.
-	return b, poll(ctx, 50*time.Millisecond, func(context.Context) error { return s.check(0) })
+	return b, cluster.Poll(ctx, 50*time.Millisecond, func(context.Context) error { return s.Check(0) })
 }
 
 // measureBursts takes the rows that both subjects have.
-func measureBursts(ctx context.Context, o *options, r *report, s subject, peer bool) error {
-	figure := r.ours
+func measureBursts(ctx context.Context, o *options, r *results.Report, s subject.Subject, peer bool) error {
+	figure := r.Ours
 	if peer {
-		figure = r.other
+		figure = r.Other
 	}
-	return with(ctx, s, func() error {
+	return subject.With(ctx, s, func() error {
 		large, err := runBurst(ctx, s, arrival{pods: o.pods}, nil)
 		if err != nil {
 			return err
@@ -106,10 +108,10 @@ func measureBursts(ctx context.Context, o *options, r *report, s subject, peer b
 			return err
 		}
 		figure(rowAll(o.pods), large.all)
-		figure(rowMiddle(o.pods), quantile(large.latencies, 0.5))
-		figure(rowSlow(o.pods), quantile(large.latencies, 0.95))
-		figure(rowMiddle(o.few()), quantile(small.latencies, 0.5))
-		figure(rowSlow(o.few()), quantile(small.latencies, 0.95))
+		figure(rowMiddle(o.pods), results.Quantile(large.latencies, 0.5))
+		figure(rowSlow(o.pods), results.Quantile(large.latencies, 0.95))
+		figure(rowMiddle(o.few()), results.Quantile(small.latencies, 0.5))
+		figure(rowSlow(o.few()), results.Quantile(small.latencies, 0.95))
 		figure(rowDeleted(o.pods), large.deleted)
 		return nil
 	})
@@ -118,29 +120,22 @@ func measureBursts(ctx context.Context, o *options, r *report, s subject, peer b
 // measureBudget takes bursts at default flags: one as the scheduler places it, and
 // one that is bound before the daemon starts, so that nothing but the daemon is
 // waited for.
-func measureBudget(ctx context.Context, o *options, c *cluster, r *report) error {
-	d := newDaemon(o, c)
-	return with(ctx, d, func() error {
+func measureBudget(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
+	d := subject.NewDaemon(o.programs, c)
+	return subject.With(ctx, d, func() error {
 		placed, err := runBurst(ctx, d, arrival{pods: o.pods}, nil)
 		if err != nil {
 			return err
 		}
-		r.ours(rowBudget(o.pods), placed.all)
-		if err := d.process.stop(); err != nil {
+		r.Ours(rowBudget(o.pods), placed.all)
+		if err := d.Process.Stop(); err != nil {
 			return err
 		}
-		bound, err := runBurst(ctx, d, arrival{pods: o.pods, serve: d.launch}, nil)
+		bound, err := runBurst(ctx, d, arrival{pods: o.pods, serve: d.Launch}, nil)
 		if err != nil {
 			return err
 		}
-		r.ours(rowBudgetBound(o.pods), bound.all)
+		r.Ours(rowBudgetBound(o.pods), bound.all)
 		return nil
 	})
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
 )
 
 // counter notes each request on its way to an API server.
@@ -76,7 +78,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *counter) waitRegistered(ctx context.Context, n int) error {
-	limit := time.NewTimer(waitTimeout)
+	limit := time.NewTimer(cluster.WaitTimeout)
 	defer limit.Stop()
 	for i := range n {
 		select {

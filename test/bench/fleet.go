@@ -15,6 +15,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
+	"github.com/cocoonstack/vk-sandbox/test/bench/subject"
 	"github.com/cocoonstack/vk-sandbox/test/crash/kubeapi"
 )
 
@@ -24,23 +27,23 @@ const fleetSettles = 5 * time.Second
 
 // measureFleet starts many daemons in the same second against an API server
 // that counts.
-func measureFleet(ctx context.Context, o *options, _ *cluster, r *report) (err error) {
-	say("%d daemons in one second", o.daemons)
+func measureFleet(ctx context.Context, o *options, _ *cluster.Cluster, r *results.Report) (err error) {
+	results.Logf("%d daemons in one second", o.daemons)
 	dir, err := os.MkdirTemp("", "vk-sandbox-fleet-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	node, err := startSimulator()
+	node, err := subject.StartSimulator()
 	if err != nil {
 		return err
 	}
 	counter := &counter{registered: make(chan string, 1<<16)}
 	counter.next = kubeapi.New(kubeapi.Config{})
 	server := httptest.NewServer(counter)
-	f := &fleet{options: o, dir: dir, sandboxdURL: node.server.URL}
+	f := &fleet{options: o, dir: dir, sandboxdURL: node.Server.URL}
 	defer func() {
-		err = errors.Join(err, f.stop(), node.stop())
+		err = errors.Join(err, f.stop(), node.Stop())
 		server.CloseClientConnections()
 		server.Close()
 	}()
@@ -58,13 +61,13 @@ func measureFleet(ctx context.Context, o *options, _ *cluster, r *report) (err e
 	if err := counter.waitRegistered(ctx, o.daemons); err != nil {
 		return err
 	}
-	if err := sleep(ctx, fleetSettles); err != nil {
+	if err := cluster.Sleep(ctx, fleetSettles); err != nil {
 		return err
 	}
 	total, wide, peak := counter.summary(100 * time.Millisecond)
-	say("%d requests, %d of them cluster-wide lists, most in 100 ms: %d", total, wide, peak)
-	r.ours(of(rowWide, o.daemons), float64(wide))
-	r.ours(rowPeak, float64(peak)/float64(o.daemons))
+	results.Logf("%d requests, %d of them cluster-wide lists, most in 100 ms: %d", total, wide, peak)
+	r.Ours(of(rowWide, o.daemons), float64(wide))
+	r.Ours(rowPeak, float64(peak)/float64(o.daemons))
 	return nil
 }
 
@@ -74,7 +77,7 @@ type fleet struct {
 	options     *options
 	dir         string
 	sandboxdURL string
-	processes   []*process
+	processes   []*subject.Process
 }
 
 func (f *fleet) prepare(url string) error {
@@ -84,13 +87,13 @@ func (f *fleet) prepare(url string) error {
 	k.CurrentContext = "fleet"
 	return errors.Join(
 		clientcmd.WriteToFile(*k, filepath.Join(f.dir, "kubeconfig")),
-		os.WriteFile(filepath.Join(f.dir, "token"), []byte(rootToken+"\n"), 0o600),
+		os.WriteFile(filepath.Join(f.dir, "token"), []byte(subject.RootToken+"\n"), 0o600),
 	)
 }
 
 func (f *fleet) start(ctx context.Context, i int) error {
-	p, err := startProcess(ctx, f.options.logs, "fleet", []string{"KUBECONFIG=" + filepath.Join(f.dir, "kubeconfig")},
-		f.options.daemon, fmt.Sprintf("--node-name=host-%03d-sandboxd", i), "--node-ip=127.0.0.1",
+	p, err := subject.StartProcess(ctx, f.options.programs.Logs, "fleet", []string{"KUBECONFIG=" + filepath.Join(f.dir, "kubeconfig")},
+		f.options.programs.Daemon, fmt.Sprintf("--node-name=host-%03d-sandboxd", i), "--node-ip=127.0.0.1",
 		"--listen-addr=127.0.0.1:0", "--metrics-addr=0", "--publish-inventory",
 		"--sandboxd-url="+f.sandboxdURL, "--sandboxd-token-file="+filepath.Join(f.dir, "token"),
 		"--state-path="+filepath.Join(f.dir, fmt.Sprintf("host-%03d", i), "claims.json"),
@@ -104,7 +107,7 @@ func (f *fleet) start(ctx context.Context, i int) error {
 func (f *fleet) stop() error {
 	var errs []error
 	for _, p := range f.processes {
-		errs = append(errs, p.stop())
+		errs = append(errs, p.Stop())
 	}
 	return errors.Join(errs...)
 }

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
+	"github.com/cocoonstack/vk-sandbox/test/bench/subject"
 )
 
 // options are the flags.
@@ -25,11 +28,8 @@ type options struct {
 	rest    time.Duration
 	only    []string
 
-	daemon     string
-	kwok       string
-	kwokStages string
-	out        string
-	logs       string
+	programs subject.Programs
+	out      string
 }
 
 func main() {
@@ -46,20 +46,20 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := newReport(o)
+	r := results.New(rows(o))
 	if err := measureAll(ctx, o, r); err != nil {
 		return err
 	}
 	if len(o.only) > 0 {
-		r.omitUnmeasured()
+		r.OmitUnmeasured()
 	}
-	if err := r.complete(); err != nil {
+	if err := r.Complete(); err != nil {
 		return err
 	}
-	if err := r.print(os.Stdout); err != nil {
+	if err := r.Print(os.Stdout); err != nil {
 		return err
 	}
-	return r.save(o.out)
+	return r.Save(o.out)
 }
 
 func parse(args []string) (*options, error) {
@@ -70,11 +70,11 @@ func parse(args []string) (*options, error) {
 	fs.IntVar(&o.daemons, "daemons", 100, "daemons that start in the same second")
 	fs.DurationVar(&o.rest, "rest", time.Minute, "how long the daemon is watched at rest")
 	fs.StringSliceVar(&o.only, "only", nil, "what is measured, all by default: "+strings.Join(measurementNames(), ", "))
-	fs.StringVar(&o.daemon, "daemon", "bin/vk-sandbox", "the daemon's program, stripped")
-	fs.StringVar(&o.kwok, "kwok", "bin/kwok", "KWOK's program")
-	fs.StringVar(&o.kwokStages, "kwok-stages", "", "kustomize/stage of KWOK's module")
+	fs.StringVar(&o.programs.Daemon, "daemon", "bin/vk-sandbox", "the daemon's program, stripped")
+	fs.StringVar(&o.programs.Kwok, "kwok", "bin/kwok", "KWOK's program")
+	fs.StringVar(&o.programs.KwokStages, "kwok-stages", "", "kustomize/stage of KWOK's module")
 	fs.StringVar(&o.out, "out", "bench.json", "file for the figures of each round")
-	fs.StringVar(&o.logs, "logs", "", "folder for the logs of both subjects; they are dropped without one")
+	fs.StringVar(&o.programs.Logs, "logs", "", "folder for the logs of both subjects; they are dropped without one")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}

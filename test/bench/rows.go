@@ -3,13 +3,17 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
+)
 
 // The counts of Pods that follow from --pods.
 func (o *options) few() int  { return o.pods / 5 }
 func (o *options) many() int { return 2 * o.pods }
 
-// early and late are the Pods of the growing burst that are compared.
+// early and late are the Pods of the burst of many Pods that are compared.
 func (o *options) early() int { return o.pods / 2 }
 func (o *options) late() int  { return 5 * o.pods }
 
@@ -26,7 +30,7 @@ const (
 	rowParallel     = "durable commits into 2000 rows, 64 in flight"
 	rowOne          = "one durable commit into 2000 rows, p50"
 	rowGrowth       = "one durable commit into 10000 rows, p50"
-	rowLate         = "growing burst: bound→Running p50 around Pod %d"
+	rowLate         = "burst scaling: bound→Running p50 around Pod %d"
 	rowWide         = "%d daemons started in one second: cluster-wide lists"
 	rowPeak         = "most requests of theirs in 100 ms, per daemon"
 )
@@ -50,31 +54,31 @@ const (
 )
 
 // rows are all lines with their targets.
-func rows(o *options) []*row {
+func rows(o *options) []*results.Row {
 	const kwok = "KWOK"
 	budget := float64(max(0, o.pods-defaultBurst))/defaultQPS + 2
-	return []*row{
-		{what: rowAll(o.pods), unit: seconds, other: kwok, target: atMost(1)},
-		{what: rowMiddle(o.pods), unit: seconds, other: kwok, target: atMost(0.8)},
-		{what: rowSlow(o.pods), unit: seconds, other: kwok, target: atMost(1)},
-		{what: rowMiddle(o.few()), unit: seconds, other: kwok, target: atMost(0.8)},
-		{what: rowSlow(o.few()), unit: seconds, other: kwok, target: atMost(1)},
-		{what: rowDeleted(o.pods), unit: seconds, other: kwok, target: atMost(1)},
-		{what: rowBudget(o.pods), unit: seconds, target: atMost(budget)},
-		{what: rowBudgetBound(o.pods), unit: seconds, target: atMost(budget)},
-		{what: of(rowRestart, o.many()), unit: seconds, target: atMost(5)},
-		{what: rowRestartWrite, unit: count, target: atMost(0)},
-		{what: of(rowRequests, o.many()), unit: perSecond, target: atMost(0.2)},
-		{what: rowLists, unit: count, target: atMost(0)},
-		{what: rowCPU, unit: percent, target: atMost(1)},
-		{what: of(rowMemory, o.many()), unit: mebibytes, target: atMost(80)},
-		{what: rowBinary, unit: mebibytes, target: atMost(50)},
-		{what: rowParallel, unit: perSecond, other: "one in flight", target: atLeast(30)},
-		{what: rowOne, unit: seconds, other: "bare write", target: atMost(1.5)},
+	return []*results.Row{
+		{What: rowAll(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
+		{What: rowMiddle(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(0.8)},
+		{What: rowSlow(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
+		{What: rowMiddle(o.few()), Unit: results.Seconds, Other: kwok, Target: results.AtMost(0.8)},
+		{What: rowSlow(o.few()), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
+		{What: rowDeleted(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
+		{What: rowBudget(o.pods), Unit: results.Seconds, Target: results.AtMost(budget)},
+		{What: rowBudgetBound(o.pods), Unit: results.Seconds, Target: results.AtMost(budget)},
+		{What: of(rowRestart, o.many()), Unit: results.Seconds, Target: results.AtMost(5)},
+		{What: rowRestartWrite, Unit: results.Count, Target: results.AtMost(0)},
+		{What: of(rowRequests, o.many()), Unit: results.PerSecond, Target: results.AtMost(0.2)},
+		{What: rowLists, Unit: results.Count, Target: results.AtMost(0)},
+		{What: rowCPU, Unit: results.Percent, Target: results.AtMost(1)},
+		{What: of(rowMemory, o.many()), Unit: results.Mebibytes, Target: results.AtMost(80)},
+		{What: rowBinary, Unit: results.Mebibytes, Target: results.AtMost(50)},
+		{What: rowParallel, Unit: results.PerSecond, Other: "one in flight", Target: results.AtLeast(30)},
+		{What: rowOne, Unit: results.Seconds, Other: "bare write", Target: results.AtMost(1.5)},
 		// The file of 10,000 rows has five times the bytes.
-		{what: rowGrowth, unit: seconds, other: "2000 rows", target: atMost(5)},
-		{what: of(rowLate, o.late()), unit: seconds, other: fmt.Sprintf("Pod %d", o.early()), target: atMost(1.3)},
-		{what: of(rowWide, o.daemons), unit: count, target: atMost(0)},
-		{what: rowPeak, unit: count, target: atMost(1)},
+		{What: rowGrowth, Unit: results.Seconds, Other: "2000 rows", Target: results.AtMost(5)},
+		{What: of(rowLate, o.late()), Unit: results.Seconds, Other: fmt.Sprintf("Pod %d", o.early()), Target: results.AtMost(1.3)},
+		{What: of(rowWide, o.daemons), Unit: results.Count, Target: results.AtMost(0)},
+		{What: rowPeak, Unit: results.Count, Target: results.AtMost(1)},
 	}
 }

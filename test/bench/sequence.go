@@ -6,14 +6,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
+	"github.com/cocoonstack/vk-sandbox/test/bench/subject"
 )
 
 // measureAll takes every measurement, round by round.
-func measureAll(ctx context.Context, o *options, r *report) (err error) {
-	c, err := openCluster(ctx)
+func measureAll(ctx context.Context, o *options, r *results.Report) (err error) {
+	c, err := cluster.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -21,17 +24,17 @@ func measureAll(ctx context.Context, o *options, r *report) (err error) {
 		// What was installed is removed when the run was interrupted, too.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
-		if removeErr := c.remove(last); err == nil {
+		if removeErr := c.Remove(last); err == nil {
 			err = removeErr
 		}
 	}()
 	if err := measureBinary(o, r); err != nil {
 		return err
 	}
-	for r.round = range o.rounds {
-		say("round %d of %d", r.round+1, o.rounds)
+	for r.Round = range o.rounds {
+		results.Logf("round %d of %d", r.Round+1, o.rounds)
 		if err := measureRound(ctx, o, c, r); err != nil {
-			return fmt.Errorf("round %d: %w", r.round+1, err)
+			return fmt.Errorf("round %d: %w", r.Round+1, err)
 		}
 	}
 	return nil
@@ -40,7 +43,7 @@ func measureAll(ctx context.Context, o *options, r *report) (err error) {
 // measurement is a part of a round, which takes some of the rows.
 type measurement struct {
 	name string
-	take func(context.Context, *options, *cluster, *report) error
+	take func(context.Context, *options, *cluster.Cluster, *results.Report) error
 }
 
 // measurements are in the order in which a round takes them.
@@ -49,7 +52,7 @@ func measurements() []measurement {
 		{"bursts", measureTurns},
 		{"budget", measureBudget},
 		{"loaded", measureLoaded},
-		{"growth", measureGrowth},
+		{"burst-scaling", measureBurstScaling},
 		{"fleet", measureFleet},
 		{"table", measureTable},
 	}
@@ -62,7 +65,7 @@ func measurementNames() (names []string) {
 	return names
 }
 
-func measureRound(ctx context.Context, o *options, c *cluster, r *report) error {
+func measureRound(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
 	for _, m := range measurements() {
 		if len(o.only) > 0 && !slices.Contains(o.only, m.name) {
 			continue
@@ -75,19 +78,16 @@ func measureRound(ctx context.Context, o *options, c *cluster, r *report) error 
 }
 
 // measureTurns takes the rows that both subjects have, in turns that change over.
-func measureTurns(ctx context.Context, o *options, c *cluster, r *report) error {
-	fast := func() error { return measureBursts(ctx, o, r, newDaemon(o, c, fastClient()...), false) }
-	peer := func() error { return measureBursts(ctx, o, r, newKWOK(o, c), true) }
-	if r.round%2 == 1 {
+func measureTurns(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
+	fast := func() error {
+		return measureBursts(ctx, o, r, subject.NewDaemon(o.programs, c, subject.FastClient()...), false)
+	}
+	peer := func() error { return measureBursts(ctx, o, r, subject.NewKWOK(o.programs, c), true) }
+	if r.Round%2 == 1 {
 		fast, peer = peer, fast
 	}
 	if err := fast(); err != nil {
 		return err
 	}
 	return peer()
-}
-
-// say tells whoever waits what is going on.
-func say(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }

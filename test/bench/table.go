@@ -17,6 +17,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
+	"github.com/cocoonstack/vk-sandbox/test/bench/results"
 )
 
 // The sizes of the table that are measured, and how many commits share the disk.
@@ -28,13 +30,13 @@ const (
 
 // measureTable commits changes of rows to a table on the disk that the daemon
 // had its own on.
-func measureTable(ctx context.Context, o *options, c *cluster, r *report) error {
-	say("claims table")
-	usual, err := fillTable(filepath.Join(c.dir, "table-usual"), rowsUsual)
+func measureTable(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
+	results.Logf("claims table")
+	usual, err := fillTable(filepath.Join(c.Dir, "table-usual"), rowsUsual)
 	if err != nil {
 		return err
 	}
-	large, err := fillTable(filepath.Join(c.dir, "table-large"), rowsLarge)
+	large, err := fillTable(filepath.Join(c.Dir, "table-large"), rowsLarge)
 	if err != nil {
 		return err
 	}
@@ -67,12 +69,12 @@ func measureTable(ctx context.Context, o *options, c *cluster, r *report) error 
 	if err != nil {
 		return err
 	}
-	r.ours(rowOne, median(one))
-	r.other(rowOne, median(bare))
-	r.ours(rowGrowth, median(grown))
-	r.other(rowGrowth, median(one))
-	r.ours(rowParallel, shared)
-	r.other(rowParallel, alone)
+	r.Ours(rowOne, results.Median(one))
+	r.Other(rowOne, results.Median(bare))
+	r.Ours(rowGrowth, results.Median(grown))
+	r.Other(rowGrowth, results.Median(one))
+	r.Ours(rowParallel, shared)
+	r.Other(rowParallel, alone)
 	return nil
 }
 
@@ -108,7 +110,7 @@ func fillTable(dir string, rows int) (*filled, error) {
 	return f, err
 }
 
-func (f *filled) key(i int) string { return benchName + "/" + podName(1, i%f.rows) }
+func (f *filled) key(i int) string { return cluster.Name + "/" + cluster.PodName(1, i%f.rows) }
 
 func claimID(i int) string { return fmt.Sprintf("sb_%016x", i) }
 
@@ -122,7 +124,7 @@ func newRow(i int) claims.Row {
 
 func newHolder(i int) claims.Holder {
 	return claims.Holder{PodUID: uuid.NewUUID(), Controller: &claims.Owner{
-		APIVersion: sandboxes.GroupVersion().String(), Kind: "Sandbox", Name: podName(1, i), UID: types.UID(fmt.Sprintf("%036x", i)),
+		APIVersion: cluster.Sandboxes.GroupVersion().String(), Kind: "Sandbox", Name: cluster.PodName(1, i), UID: types.UID(fmt.Sprintf("%036x", i)),
 	}}
 }
 

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package subject
 
 import (
 	"context"
@@ -20,21 +20,21 @@ import (
 // stopTimeout is how long a subject may take to stop.
 const stopTimeout = 20 * time.Second
 
-// process is a subject's process.
-type process struct {
+// Process is a subject's process.
+type Process struct {
 	cmd   *exec.Cmd
 	log   io.Closer
 	ended chan struct{}
 }
 
-// startProcess starts a program with its output in the folder of the logs.
-func startProcess(ctx context.Context, logs, name string, env []string, argv ...string) (*process, error) {
+// StartProcess starts a program with its output in the folder of the logs.
+func StartProcess(ctx context.Context, logs, name string, env []string, argv ...string) (*Process, error) {
 	log, err := logFile(logs, name)
 	if err != nil {
 		return nil, err
 	}
 	// It is ended by stop, in good order, whatever becomes of a context.
-	p := &process{cmd: exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...), log: log, ended: make(chan struct{})}
+	p := &Process{cmd: exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...), log: log, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := p.cmd.Start(); err != nil {
@@ -57,8 +57,8 @@ func logFile(logs, name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(logs, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 }
 
-// alive reports a process that has ended by itself.
-func (p *process) alive() error {
+// Alive reports a process that has ended by itself.
+func (p *Process) Alive() error {
 	select {
 	case <-p.ended:
 		return fmt.Errorf("%s has ended by itself: %v; run with BENCH_LOGS=<folder> to see why", p.cmd.Path, p.cmd.ProcessState)
@@ -67,13 +67,13 @@ func (p *process) alive() error {
 	}
 }
 
-// stop ends the process and returns when it has ended.
-func (p *process) stop() error {
+// Stop ends the process and returns when it has ended.
+func (p *Process) Stop() error {
 	if p == nil {
 		return nil
 	}
 	defer p.log.Close()
-	if err := p.alive(); err != nil {
+	if err := p.Alive(); err != nil {
 		return err
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -88,9 +88,9 @@ func (p *process) stop() error {
 	}
 }
 
-// usage is what a process has used: CPU seconds since its start, and bytes of
+// Usage is what a process has used: CPU seconds since its start, and bytes of
 // resident memory.
-func (p *process) usage() (cpu float64, resident int, err error) {
+func (p *Process) Usage() (cpu float64, resident int, err error) {
 	proc, err := procfs.NewProc(p.cmd.Process.Pid)
 	if err != nil {
 		return 0, 0, err

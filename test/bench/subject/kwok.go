@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package subject
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
 )
 
 // The selector of KWOK's own installation, and the node that it selects here.
@@ -30,26 +31,31 @@ const nodePods = 20_000
 
 // kwok is KWOK with its fast stages.
 type kwok struct {
-	options *options
-	cluster *cluster
-	process *process
+	programs Programs
+	cluster  *cluster.Cluster
+	process  *Process
 }
 
-func newKWOK(o *options, c *cluster) *kwok { return &kwok{options: o, cluster: c} }
+// NewKWOK returns KWOK, not started.
+func NewKWOK(p Programs, c *cluster.Cluster) *kwok { return &kwok{programs: p, cluster: c} }
 
-func (k *kwok) name() string { return "KWOK" }
+// Name implements Subject.
+func (k *kwok) Name() string { return "KWOK" }
 
-func (k *kwok) node() string { return kwokNode }
+// Node implements Subject.
+func (k *kwok) Node() string { return kwokNode }
 
-func (k *kwok) in() *cluster { return k.cluster }
+// Cluster implements Subject.
+func (k *kwok) Cluster() *cluster.Cluster { return k.cluster }
 
-func (k *kwok) alive() error { return k.process.alive() }
+// Alive implements Subject.
+func (k *kwok) Alive() error { return k.process.Alive() }
 
-// check has nothing to ask: KWOK keeps nothing.
-func (k *kwok) check(int) error { return nil }
+// Check has nothing to ask: KWOK keeps nothing.
+func (k *kwok) Check(int) error { return nil }
 
 func (k *kwok) start(ctx context.Context) error {
-	kubeconfig, err := k.cluster.kubeconfig(ctx, kwokAccount)
+	kubeconfig, err := k.cluster.Kubeconfig(ctx, cluster.KWOKAccount)
 	if err != nil {
 		return err
 	}
@@ -57,10 +63,10 @@ func (k *kwok) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := k.cluster.client.CoreV1().Nodes().Create(ctx, k.newNode(), metav1.CreateOptions{}); err != nil {
+	if _, err := k.cluster.Client.CoreV1().Nodes().Create(ctx, k.newNode(), metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	k.process, err = startProcess(ctx, k.options.logs, "kwok", nil, k.options.kwok,
+	k.process, err = StartProcess(ctx, k.programs.Logs, "kwok", nil, k.programs.Kwok,
 		"--kubeconfig="+kubeconfig, "--config="+strings.Join(stages, ","),
 		"--manage-nodes-with-annotation-selector="+kwokAnnotation+"="+kwokValue,
 		fmt.Sprintf("--node-lease-duration-seconds=%d", kwokLease),
@@ -68,19 +74,19 @@ func (k *kwok) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.cluster.waitSchedulable(ctx, k)
+	return waitSchedulable(ctx, k)
 }
 
 // stages are those that KWOK's kustomize/stage/fast names.
 func (k *kwok) stages() ([]string, error) {
 	var stages []string
 	for _, folder := range []string{"node/fast", "node/heartbeat-with-lease", "pod/fast"} {
-		files, err := filepath.Glob(filepath.Join(k.options.kwokStages, folder, "*-*.yaml"))
+		files, err := filepath.Glob(filepath.Join(k.programs.KwokStages, folder, "*-*.yaml"))
 		if err != nil {
 			return nil, err
 		}
 		if len(files) == 0 {
-			return nil, fmt.Errorf("--kwok-stages: no stage in %s; run \"make bench\", which finds KWOK's module", filepath.Join(k.options.kwokStages, folder))
+			return nil, fmt.Errorf("--kwok-stages: no stage in %s; run \"make bench\", which finds KWOK's module", filepath.Join(k.programs.KwokStages, folder))
 		}
 		stages = append(stages, files...)
 	}
@@ -105,5 +111,5 @@ func (k *kwok) newNode() *corev1.Node {
 }
 
 func (k *kwok) stop(ctx context.Context) error {
-	return errors.Join(k.process.stop(), k.cluster.removeNode(ctx, kwokNode))
+	return errors.Join(k.process.Stop(), k.cluster.RemoveNode(ctx, kwokNode))
 }

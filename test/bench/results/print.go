@@ -1,54 +1,56 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package results
 
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"text/tabwriter"
+	"time"
 )
 
-// print writes the table.
-func (r *report) print(w io.Writer) error {
+// Print writes the table.
+func (r *Report) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "what\tours\tcompared with\tratio\ttarget\tholds?")
 	for _, line := range r.rows {
 		other, ratio := "-", "-"
-		if line.other != "" {
-			other = line.other + " " + figure(median(line.others), line.unit)
+		if line.Other != "" {
+			other = line.Other + " " + figure(Median(line.others), line.Unit)
 			ratio = strconv.FormatFloat(line.ratio(), 'f', 2, 64)
 		}
 		holds := "no"
 		if line.holds() {
 			holds = "yes"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", line.what, figure(median(line.ours), line.unit), other, ratio, line.targetText(), holds)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", line.What, figure(Median(line.ours), line.Unit), other, ratio, line.targetText(), holds)
 	}
 	return t.Flush()
 }
 
 // say shows a figure as soon as it is known.
-func (w *row) say(whose string, f float64) {
-	say("  %s: %s %s", w.what, whose, figure(f, w.unit))
+func (w *Row) say(whose string, f float64) {
+	Logf("  %s: %s %s", w.What, whose, figure(f, w.Unit))
 }
 
-func (w *row) targetText() string {
+func (w *Row) targetText() string {
 	sign := "≤ "
-	if w.target.atLeast {
+	if w.Target.atLeast {
 		sign = "≥ "
 	}
-	if w.other != "" {
-		return sign + strconv.FormatFloat(w.target.bound, 'f', -1, 64) + " ×"
+	if w.Other != "" {
+		return sign + strconv.FormatFloat(w.Target.bound, 'f', -1, 64) + " ×"
 	}
-	return sign + figure(w.target.bound, w.unit)
+	return sign + figure(w.Target.bound, w.Unit)
 }
 
 // figure renders with three digits that count, times below a second as
 // milliseconds.
 func figure(f float64, u unit) string {
-	if u == seconds && f < 1 {
+	if u == Seconds && f < 1 {
 		f, u = 1000*f, "ms"
 	}
 	digits := 0
@@ -61,8 +63,13 @@ func figure(f float64, u unit) string {
 	}
 	text := strconv.FormatFloat(f, 'f', digits, 64)
 	switch u {
-	case seconds, "ms", mebibytes:
+	case Seconds, "ms", Mebibytes:
 		return text + " " + string(u)
 	}
 	return text + string(u)
+}
+
+// Logf tells whoever waits what is going on.
+func Logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cluster
 
 import (
 	"context"
@@ -22,29 +22,29 @@ const tokenSeconds = 6 * 60 * 60
 
 // allowKWOK gives KWOK an account that may do everything, so that both subjects
 // are authenticated, authorized and recorded in the same way.
-func (c *cluster) allowKWOK(ctx context.Context) error {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: kwokAccount}}
-	_, err := c.client.CoreV1().ServiceAccounts(benchName).Create(ctx, account, metav1.CreateOptions{})
+func (c *Cluster) allowKWOK(ctx context.Context) error {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: KWOKAccount}}
+	_, err := c.Client.CoreV1().ServiceAccounts(Name).Create(ctx, account, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: benchName + "-" + kwokAccount},
+		ObjectMeta: metav1.ObjectMeta{Name: Name + "-" + KWOKAccount},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: benchName, Name: kwokAccount}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: Name, Name: KWOKAccount}},
 	}
-	_, err = c.client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
+	_, err = c.Client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	return nil
 }
 
-// kubeconfig writes one for a service account and returns its path. The token
+// Kubeconfig writes one for a service account and returns its path. The token
 // names the host, as that of a Pod there does, which the admission policy asks
 // for.
-func (c *cluster) kubeconfig(ctx context.Context, account string) (string, error) {
-	host, err := c.client.CoreV1().Nodes().Get(ctx, c.host().Name, metav1.GetOptions{})
+func (c *Cluster) Kubeconfig(ctx context.Context, account string) (string, error) {
+	host, err := c.Client.CoreV1().Nodes().Get(ctx, c.Host().Name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func (c *cluster) kubeconfig(ctx context.Context, account string) (string, error
 		ExpirationSeconds: &lifetime,
 		BoundObjectRef:    &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: host.Name, UID: host.UID},
 	}}
-	request, err = c.client.CoreV1().ServiceAccounts(benchName).CreateToken(ctx, account, request, metav1.CreateOptions{})
+	request, err = c.Client.CoreV1().ServiceAccounts(Name).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("ask for a token of %s: %w", account, err)
 	}
@@ -62,6 +62,6 @@ func (c *cluster) kubeconfig(ctx context.Context, account string) (string, error
 	k.AuthInfos[account] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
 	k.Contexts[account] = &clientcmdapi.Context{Cluster: account, AuthInfo: account}
 	k.CurrentContext = account
-	file := filepath.Join(c.dir, account+".kubeconfig")
+	file := filepath.Join(c.Dir, account+".kubeconfig")
 	return file, clientcmd.WriteToFile(*k, file)
 }

@@ -1,47 +1,48 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package subject
 
 import (
 	"fmt"
 	"net/http/httptest"
 
+	"github.com/cocoonstack/vk-sandbox/test/bench/cluster"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-const (
-	template  = "ghcr.io/cocoonstack/sandbox/rt:24.04"
-	rootToken = "a-root-token-for-the-bench"
-)
+// RootToken is the token of the simulated sandboxd.
+const RootToken = "a-root-token-for-the-bench"
 
 // simulator is a simulated sandboxd on loopback that takes no time of its own.
 type simulator struct {
 	node   *sandboxdsim.Server
-	server *httptest.Server
+	Server *httptest.Server
 }
 
-func startSimulator() (*simulator, error) {
+// StartSimulator returns a simulator that serves.
+func StartSimulator() (*simulator, error) {
 	node, err := sandboxdsim.New(config.Config{
-		RootToken: rootToken,
-		Pools:     []config.Pool{{Key: config.Key{Template: template}}},
+		RootToken: RootToken,
+		Pools:     []config.Pool{{Key: config.Key{Template: cluster.Template}}},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &simulator{node: node, server: httptest.NewServer(node.Handler())}, nil
+	return &simulator{node: node, Server: httptest.NewServer(node.Handler())}, nil
 }
 
-func (s *simulator) stop() error {
-	s.server.CloseClientConnections()
-	s.server.Close()
+// Stop ends the simulator.
+func (s *simulator) Stop() error {
+	s.Server.CloseClientConnections()
+	s.Server.Close()
 	return s.node.Close()
 }
 
-// check reports when not exactly so many claims are alive.
-func (s *simulator) check(want int) error {
+// Check reports when not exactly so many claims are alive.
+func (s *simulator) Check(want int) error {
 	if got := len(s.node.History(history.Filter{}).VMs); got != want {
 		return fmt.Errorf("sandboxd holds %d claims, want %d", got, want)
 	}

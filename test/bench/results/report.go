@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package results
 
 import (
 	"encoding/json"
@@ -14,57 +14,60 @@ import (
 	"time"
 )
 
-// report gathers the figures, row by row.
-type report struct {
-	round int // from 0
-	rows  []*row
+// Report gathers the figures, row by row.
+type Report struct {
+	Round int // from 0
+	rows  []*Row
 	begun time.Time
 }
 
-func newReport(o *options) *report {
-	return &report{rows: rows(o), begun: time.Now()}
+// New returns a report without figures.
+func New(rows []*Row) *Report {
+	return &Report{rows: rows, begun: time.Now()}
 }
 
-// omitUnmeasured leaves out the rows that nothing was measured for.
-func (r *report) omitUnmeasured() {
-	r.rows = slices.DeleteFunc(r.rows, func(w *row) bool { return len(w.ours) == 0 && len(w.others) == 0 })
+// OmitUnmeasured leaves out the rows that nothing was measured for.
+func (r *Report) OmitUnmeasured() {
+	r.rows = slices.DeleteFunc(r.rows, func(w *Row) bool { return len(w.ours) == 0 && len(w.others) == 0 })
 }
 
 // row finds the line of a name, which is one of the constants.
-func (r *report) row(what string) *row {
+func (r *Report) row(what string) *Row {
 	for _, w := range r.rows {
-		if w.what == what {
+		if w.What == what {
 			return w
 		}
 	}
 	panic("no row is called " + what)
 }
 
-func (r *report) ours(what string, figure float64) {
+// Ours adds a figure of the daemon to a row.
+func (r *Report) Ours(what string, figure float64) {
 	w := r.row(what)
 	w.ours = append(w.ours, figure)
 	w.say("ours", figure)
 }
 
-func (r *report) other(what string, figure float64) {
+// Other adds a figure of what the row is compared with.
+func (r *Report) Other(what string, figure float64) {
 	w := r.row(what)
 	w.others = append(w.others, figure)
-	w.say(w.other, figure)
+	w.say(w.Other, figure)
 }
 
-// complete reports the rows that lack a figure.
-func (r *report) complete() error {
+// Complete reports the rows that lack a figure.
+func (r *Report) Complete() error {
 	var errs []error
 	for _, w := range r.rows {
 		for _, f := range [][]float64{w.ours, w.others} {
 			for _, figure := range f {
 				if math.IsNaN(figure) || math.IsInf(figure, 0) || figure < 0 {
-					errs = append(errs, fmt.Errorf("%s: %v is no figure", w.what, figure))
+					errs = append(errs, fmt.Errorf("%s: %v is no figure", w.What, figure))
 				}
 			}
 		}
-		if len(w.ours) == 0 || (w.other != "" && len(w.others) != len(w.ours)) {
-			errs = append(errs, fmt.Errorf("%s: %d figures, and %d to compare them with", w.what, len(w.ours), len(w.others)))
+		if len(w.ours) == 0 || (w.Other != "" && len(w.others) != len(w.ours)) {
+			errs = append(errs, fmt.Errorf("%s: %d figures, and %d to compare them with", w.What, len(w.ours), len(w.others)))
 		}
 	}
 	return errors.Join(errs...)
@@ -95,7 +98,7 @@ type (
 	}
 )
 
-func (r *report) document() document {
+func (r *Report) document() document {
 	load, _ := os.ReadFile("/proc/loadavg")
 	d := document{
 		Begun: r.begun.UTC().Truncate(time.Second), Took: time.Since(r.begun).Round(time.Second).String(),
@@ -103,19 +106,20 @@ func (r *report) document() document {
 	}
 	for _, w := range r.rows {
 		line := rowReport{
-			What: w.what, Unit: string(w.unit), Ours: median(w.ours),
+			What: w.What, Unit: string(w.Unit), Ours: Median(w.ours),
 			Target: w.targetText(), Holds: w.holds(), Rounds: w.ours, OtherRounds: w.others,
 		}
-		if w.other != "" {
-			other, ratio := median(w.others), w.ratio()
-			line.ComparedWith, line.Other, line.Ratio = w.other, &other, &ratio
+		if w.Other != "" {
+			other, ratio := Median(w.others), w.ratio()
+			line.ComparedWith, line.Other, line.Ratio = w.Other, &other, &ratio
 		}
 		d.Rows = append(d.Rows, line)
 	}
 	return d
 }
 
-func (r *report) save(file string) error {
+// Save writes all figures as JSON.
+func (r *Report) Save(file string) error {
 	content, err := json.MarshalIndent(r.document(), "", "  ")
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package subject
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 // samples are the daemon's metrics at one moment.
 type samples map[string]*dto.MetricFamily
 
-func (d *daemon) metrics(ctx context.Context) (samples, error) {
+// Metrics reads /metrics.
+func (d *Daemon) Metrics(ctx context.Context) (samples, error) {
 	body, err := d.get(ctx, "/metrics")
 	if err != nil {
 		return nil, err
@@ -27,8 +28,8 @@ func (d *daemon) metrics(ctx context.Context) (samples, error) {
 	return parser.TextToMetricFamilies(body)
 }
 
-// ready asks /readyz.
-func (d *daemon) ready(ctx context.Context) error {
+// Ready asks /readyz.
+func (d *Daemon) Ready(ctx context.Context) error {
 	body, err := d.get(ctx, "/readyz")
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func (d *daemon) ready(ctx context.Context) error {
 	return body.Close()
 }
 
-func (d *daemon) get(ctx context.Context, path string) (io.ReadCloser, error) {
+func (d *Daemon) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.metricsAddr+path, nil)
 	if err != nil {
 		return nil, err
@@ -52,8 +53,8 @@ func (d *daemon) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// value is the sum of a metric's series that have the label.
-func (s samples) value(name, label, value string) (sum float64) {
+// Value is the sum of a metric's series that have the label.
+func (s samples) Value(name, label, value string) (sum float64) {
 	for _, m := range s[name].GetMetric() {
 		for _, pair := range m.GetLabel() {
 			if pair.GetName() == label && pair.GetValue() == value {
@@ -64,8 +65,8 @@ func (s samples) value(name, label, value string) (sum float64) {
 	return sum
 }
 
-// sum is that of all series of a metric.
-func (s samples) sum(name string) (sum float64) {
+// Sum is that of all series of a metric.
+func (s samples) Sum(name string) (sum float64) {
 	for _, m := range s[name].GetMetric() {
 		sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 	}

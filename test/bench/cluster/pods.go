@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cluster
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,49 +17,50 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-var sandboxes = schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}
+var Sandboxes = schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}
 
-// atOnce is how many requests the bench has in flight when it creates and
+// AtOnce is how many requests the bench has in flight when it creates and
 // deletes: enough for the control plane to be the limit.
-const atOnce = 32
+const AtOnce = 32
 
 // each does something n times, some at once.
 func each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(AtOnce)
 	for i := range n {
 		group.Go(func() error { return do(ctx, i) })
 	}
 	return group.Wait()
 }
 
-func podName(burst, i int) string { return fmt.Sprintf("agent-%d-%05d", burst, i) }
+// PodName is the name of one Pod, and of its Sandbox, in a burst.
+func PodName(burst, i int) string { return fmt.Sprintf("agent-%d-%05d", burst, i) }
 
-// createOwners makes a Sandbox for each Pod. They are made before the clock
+// CreateOwners makes a Sandbox for each Pod. They are made before the clock
 // starts, and have names of their own: a Pod of KWOK's does not survive that an
 // earlier one of its name was deleted just before.
-func (c *cluster) createOwners(ctx context.Context, n int) ([]*unstructured.Unstructured, error) {
+func (c *Cluster) CreateOwners(ctx context.Context, n int) ([]*unstructured.Unstructured, error) {
 	c.bursts++
 	owners := make([]*unstructured.Unstructured, n)
 	err := each(ctx, n, func(ctx context.Context, i int) (err error) {
 		owner := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": sandboxes.GroupVersion().String(), "kind": "Sandbox",
-			"metadata": map[string]any{"name": podName(c.bursts, i)},
+			"apiVersion": Sandboxes.GroupVersion().String(), "kind": "Sandbox",
+			"metadata": map[string]any{"name": PodName(c.bursts, i)},
 		}}
-		owners[i], err = c.dynamic.Resource(sandboxes).Namespace(benchName).Create(ctx, owner, metav1.CreateOptions{})
+		owners[i], err = c.dynamic.Resource(Sandboxes).Namespace(Name).Create(ctx, owner, metav1.CreateOptions{})
 		return err
 	})
 	return owners, err
 }
 
-// createPods makes the Pods that a controller would make for the owners, for
+// CreatePods makes the Pods that a controller would make for the owners, for
 // the scheduler to place on the node, each when it is admitted.
-func (c *cluster) createPods(ctx context.Context, owners []*unstructured.Unstructured, node string, admit func(context.Context) error) error {
+func (c *Cluster) CreatePods(ctx context.Context, owners []*unstructured.Unstructured, node string, admit func(context.Context) error) error {
 	return each(ctx, len(owners), func(ctx context.Context, i int) error {
 		if err := admit(ctx); err != nil {
 			return err
 		}
-		_, err := c.client.CoreV1().Pods(benchName).Create(ctx, newPod(owners[i], node), metav1.CreateOptions{})
+		_, err := c.Client.CoreV1().Pods(Name).Create(ctx, newPod(owners[i], node), metav1.CreateOptions{})
 		return err
 	})
 }
@@ -69,7 +71,7 @@ func newPod(owner *unstructured.Unstructured, node string) *corev1.Pod {
 			Name: owner.GetName(),
 			Annotations: map[string]string{
 				podcontract.AnnotationRuntime:  podcontract.RuntimeSandboxd,
-				podcontract.AnnotationTemplate: template,
+				podcontract.AnnotationTemplate: Template,
 			},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
 		},
@@ -79,22 +81,32 @@ func newPod(owner *unstructured.Unstructured, node string) *corev1.Pod {
 				Key: podcontract.TaintKey, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 			}},
 			RestartPolicy: corev1.RestartPolicyAlways,
-			Containers:    []corev1.Container{{Name: "agent", Image: template}},
+			Containers:    []corev1.Container{{Name: "agent", Image: Template}},
 		},
 	}
 }
 
-// deleteOwners returns when none is left.
-func (c *cluster) deleteOwners(ctx context.Context, n int) error {
+// DeleteOwners returns when none is left.
+func (c *Cluster) DeleteOwners(ctx context.Context, n int) error {
 	background := metav1.DeletePropagationBackground
 	return each(ctx, n, func(ctx context.Context, i int) error {
-		return c.dynamic.Resource(sandboxes).Namespace(benchName).Delete(ctx, podName(c.bursts, i), metav1.DeleteOptions{PropagationPolicy: &background})
+		return c.dynamic.Resource(Sandboxes).Namespace(Name).Delete(ctx, PodName(c.bursts, i), metav1.DeleteOptions{PropagationPolicy: &background})
 	})
 }
 
-// deletePods asks for the end of the Pods, with the grace period of users.
-func (c *cluster) deletePods(ctx context.Context, n int) error {
+// DeletePods asks for the end of the Pods, with the grace period of users.
+func (c *Cluster) DeletePods(ctx context.Context, n int) error {
 	return each(ctx, n, func(ctx context.Context, i int) error {
-		return ignoreNotFound(c.client.CoreV1().Pods(benchName).Delete(ctx, podName(c.bursts, i), metav1.DeleteOptions{}))
+		return ignoreNotFound(c.Client.CoreV1().Pods(Name).Delete(ctx, PodName(c.bursts, i), metav1.DeleteOptions{}))
 	})
 }
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Template is what every claim asks for.
+const Template = "ghcr.io/cocoonstack/sandbox/rt:24.04"

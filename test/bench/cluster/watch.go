@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package cluster
 
 import (
 	"context"
@@ -40,16 +40,16 @@ type observer struct {
 // moments are when an event showed each for the first time.
 type moments struct{ bound, running time.Time }
 
-// observe watches the Pods of the namespace, which has none yet. It admits so many
+// Observe watches the Pods of the namespace, which has none yet. It admits so many
 // that are not Running; any number for zero.
-func (c *cluster) observe(ctx context.Context, waiting int) (*observer, error) {
-	pods := c.client.CoreV1().Pods(benchName)
+func (c *Cluster) Observe(ctx context.Context, waiting int) (*observer, error) {
+	pods := c.Client.CoreV1().Pods(Name)
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if len(list.Items) > 0 {
-		return nil, fmt.Errorf("namespace %s has %d Pods before the first is made", benchName, len(list.Items))
+		return nil, fmt.Errorf("namespace %s has %d Pods before the first is made", Name, len(list.Items))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	o := &observer{pods: pods, cancel: cancel, done: make(chan struct{}), moments: map[string]moments{}, moved: make(chan struct{}, 1)}
@@ -60,8 +60,8 @@ func (c *cluster) observe(ctx context.Context, waiting int) (*observer, error) {
 	return o, nil
 }
 
-// admit waits until another Pod may be made.
-func (o *observer) admit(ctx context.Context) error {
+// Admit waits until another Pod may be made.
+func (o *observer) Admit(ctx context.Context) error {
 	if o.places == nil {
 		return nil
 	}
@@ -135,14 +135,14 @@ func (o *observer) signal() {
 	}
 }
 
-// waitBound waits until n Pods have a node.
-func (o *observer) waitBound(ctx context.Context, n int) error {
+// WaitBound waits until n Pods have a node.
+func (o *observer) WaitBound(ctx context.Context, n int) error {
 	_, err := o.wait(ctx, "bound", n, func() int { return o.bound })
 	return err
 }
 
-// waitRunning waits for n Pods, and returns when the last was seen Running.
-func (o *observer) waitRunning(ctx context.Context, n int) (time.Time, error) {
+// WaitRunning waits for n Pods, and returns when the last was seen Running.
+func (o *observer) WaitRunning(ctx context.Context, n int) (time.Time, error) {
 	return o.wait(ctx, "Running", n, func() int {
 		if o.gone > 0 {
 			o.err = fmt.Errorf("%d Pods have gone before all were Running", o.gone)
@@ -151,13 +151,13 @@ func (o *observer) waitRunning(ctx context.Context, n int) (time.Time, error) {
 	})
 }
 
-// waitGone waits for the end of n Pods, and returns when the last was seen to go.
-func (o *observer) waitGone(ctx context.Context, n int) (time.Time, error) {
+// WaitGone waits for the end of n Pods, and returns when the last was seen to go.
+func (o *observer) WaitGone(ctx context.Context, n int) (time.Time, error) {
 	return o.wait(ctx, "gone", n, func() int { return o.gone })
 }
 
 func (o *observer) wait(ctx context.Context, what string, n int, reached func() int) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
 	for {
 		o.mu.Lock()
@@ -179,9 +179,9 @@ func (o *observer) wait(ctx context.Context, what string, n int, reached func() 
 	}
 }
 
-// latencies are the times from bound to Running in seconds, in the order in
+// Latencies are the times from bound to Running in seconds, in the order in
 // which the Pods were bound.
-func (o *observer) latencies() []float64 {
+func (o *observer) Latencies() []float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []moments
@@ -196,7 +196,8 @@ func (o *observer) latencies() []float64 {
 	return out
 }
 
-func (o *observer) stop() {
+// Stop ends the watch.
+func (o *observer) Stop() {
 	o.cancel()
 	<-o.done
 }
