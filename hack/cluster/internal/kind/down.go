@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 )
@@ -18,7 +17,7 @@ func (c *Cluster) Down(ctx context.Context) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
-	unlock, err := c.lock(ctx)
+	unlock, err := cluster.LockFolder(ctx, c.State, c.Progress)
 	if err != nil {
 		return err
 	}
@@ -29,7 +28,7 @@ func (c *Cluster) Down(ctx context.Context) error {
 			return err
 		}
 		return errors.Join(cluster.Remove(c.State), os.RemoveAll(c.kubeconfig()), os.RemoveAll(c.tokenFile()),
-			os.RemoveAll(filepath.Join(c.State, "bin")))
+			os.RemoveAll(cluster.BinFolder(c.State)))
 	})
 }
 

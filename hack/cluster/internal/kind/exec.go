@@ -5,7 +5,6 @@ package kind
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,10 +25,5 @@ func (c *Cluster) Exec(ctx context.Context, host string, argv []string) (int, er
 	}
 	cmd := exec.CommandContext(ctx, "docker", append([]string{"exec", "-i", host}, argv...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode(), nil
-	}
-	return 0, err
+	return cluster.ExitCode(cmd.Run())
 }

@@ -63,13 +63,6 @@ func (c *Cluster) check(ctx context.Context) error {
 	return nil
 }
 
-// lock keeps two commands from changing the same cluster at once.
-func (c *Cluster) lock(ctx context.Context) (unlock func(), err error) {
-	return cluster.Lock(ctx, filepath.Join(c.State, "lock"), func() {
-		c.Progress.Printf("waiting: another command is working on the cluster in %s", c.State)
-	})
-}
-
 // running returns the Info of the cluster, or cluster.ErrNotUp.
 func (c *Cluster) running(ctx context.Context) (*cluster.Info, error) {
 	if err := c.check(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/image"
 )
 
@@ -16,7 +17,7 @@ func (c *Cluster) LoadImage(ctx context.Context, spec image.Spec) error {
 	if _, err := c.running(ctx); err != nil {
 		return err
 	}
-	unlock, err := c.lock(ctx)
+	unlock, err := cluster.LockFolder(ctx, c.State, c.Progress)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,7 @@ package kind
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,16 +22,6 @@ const (
 )
 
 func (c *Cluster) tokenFile() string { return filepath.Join(c.State, "sandboxd-token") }
-
-// ensureToken writes the root token. All hosts share one, as the DaemonSet's
-// Pods share one Secret.
-func (c *Cluster) ensureToken() error {
-	_, err := os.Stat(c.tokenFile())
-	if errors.Is(err, os.ErrNotExist) {
-		return cluster.WriteFile(c.tokenFile(), []byte(rand.Text()+"\n"), 0o600)
-	}
-	return err
-}
 
 // ensureSandboxd starts the program as a host's sandboxd, unless just that runs
 // already, and notes in the host how to reach it. With no program it keeps what

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 )
@@ -24,35 +23,17 @@ func (c *Cluster) Status(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "Kubernetes %s at %s\n\nCOMPONENT\tHEALTH\n", info.KubernetesVersion, info.APIServer)
-	var bad []string
-	row := func(name, health string) {
-		if health != "healthy" {
-			bad = append(bad, name)
-		}
-		fmt.Fprintf(table, "%s\t%s\n", name, health)
-	}
+	var parts []cluster.Part
 	for _, node := range all {
-		row(node, c.nodeHealth(ctx, info, node))
+		parts = append(parts, cluster.Part{Name: node, Health: c.nodeHealth(ctx, info, node)})
 	}
 	for _, h := range info.Hosts {
 		if h.SandboxdAddr != "" {
-			row(h.Name+".sandboxd", c.sandboxdHealth(ctx, h.Name))
+			parts = append(parts, cluster.Part{Name: h.Name + ".sandboxd", Health: c.sandboxdHealth(ctx, h.Name)})
 		}
 	}
-	fmt.Fprint(table, "\nHOST\tIP\tSANDBOXD\tCONTROL\n")
-	for _, h := range info.Hosts {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", h.Name, h.IP, dash(h.SandboxdAddr), dash(h.SandboxdControlURL))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if len(bad) > 0 {
-		return fmt.Errorf(`not healthy: %s; "kind export logs --name %s" collects their logs, and "cluster up" starts them again`,
-			strings.Join(bad, ", "), c.name())
-	}
-	return nil
+	return cluster.PrintStatus(out, info, parts,
+		fmt.Sprintf(`"kind export logs --name %s" collects their logs, and "cluster up" starts them again`, c.name()))
 }
 
 // nodeHealth says how a node is: "healthy", or what is wrong.
@@ -72,7 +53,7 @@ func (c *Cluster) nodeHealth(ctx context.Context, info *cluster.Info, node strin
 	if ready != "True" {
 		return "unhealthy: the Node is not Ready"
 	}
-	return "healthy"
+	return cluster.Healthy
 }
 
 // sandboxdHealth says how a host's sandboxd is.
@@ -85,12 +66,5 @@ func (c *Cluster) sandboxdHealth(ctx context.Context, host string) string {
 	if state = strings.TrimSpace(state); state != "active" {
 		return "unhealthy: it is " + state
 	}
-	return "healthy"
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return cluster.Healthy
 }

@@ -7,14 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/progress"
 )
 
 // Up creates the cluster, or starts what of it does not run, and returns when
@@ -23,13 +22,12 @@ func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
-	unlock, err := c.lock(ctx)
+	unlock, err := cluster.LockFolder(ctx, c.State, c.Progress)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	// The folder lies in a repository that need not know of it.
-	if err := cluster.WriteFile(filepath.Join(c.State, ".gitignore"), []byte("*\n"), 0o644); err != nil {
+	if err := cluster.IgnoreFolder(c.State); err != nil {
 		return err
 	}
 	there, err := c.exists(ctx)
@@ -45,19 +43,15 @@ func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
 	if up.clients, err = c.Build(ctx); err != nil {
 		return err
 	}
-	for _, step := range []struct {
-		title string
-		do    func(context.Context) error
-	}{
-		{title, func(ctx context.Context) error { return begin(ctx, o.Hosts) }},
-		{"wait until every Node is Ready", up.wait},
-		{"prepare the hosts", up.finish},
-	} {
-		if err := c.Progress.Step(ctx, step.title, step.do); err != nil {
-			return err
-		}
+	err = c.Progress.Steps(ctx,
+		progress.Step{Title: title, Do: func(ctx context.Context) error { return begin(ctx, o.Hosts) }},
+		progress.Step{Title: "wait until every Node is Ready", Do: up.wait},
+		progress.Step{Title: "prepare the hosts", Do: up.finish},
+	)
+	if err != nil {
+		return err
 	}
-	c.Progress.Printf("the cluster is up: export KUBECONFIG=%s PATH=%s:$PATH", c.kubeconfig(), filepath.Dir(up.info.Kubectl))
+	cluster.ReportUp(c.Progress, c.State, c.kubeconfig())
 	return nil
 }
 
@@ -115,10 +109,10 @@ func (s *start) wait(ctx context.Context) error {
 	}
 	s.hosts = hosts
 	s.info = &cluster.Info{Driver: Driver, Kubeconfig: s.kubeconfig()}
-	if s.info.Kubectl, err = s.link("kubectl"); err != nil {
+	if s.info.Kubectl, err = cluster.LinkProgram(s.State, "kubectl", s.clients["kubectl"]); err != nil {
 		return err
 	}
-	if s.info.Helm, err = s.link("helm"); err != nil {
+	if s.info.Helm, err = cluster.LinkProgram(s.State, "helm", s.clients["helm"]); err != nil {
 		return err
 	}
 	args := []string{"wait", "--for=condition=Ready", "--timeout=20s"}
@@ -164,7 +158,7 @@ func (s *start) finish(ctx context.Context) (err error) {
 	if s.info.KubernetesVersion, err = s.kubectl(ctx, "get", "node", s.hosts[0], "-o", "jsonpath={.status.nodeInfo.kubeletVersion}"); err != nil {
 		return err
 	}
-	if err := s.ensureToken(); err != nil {
+	if err := cluster.EnsureToken(s.tokenFile()); err != nil {
 		return err
 	}
 	s.info.Hosts = make([]cluster.Host, len(s.hosts))
@@ -197,16 +191,4 @@ func (s *start) host(ctx context.Context, name string) (cluster.Host, error) {
 		return h, fmt.Errorf("start sandboxd on %s: %w", name, err)
 	}
 	return h, nil
-}
-
-// link puts a program for users into the state folder.
-func (s *start) link(name string) (string, error) {
-	link := filepath.Join(s.State, "bin", name)
-	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-		return "", err
-	}
-	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	return link, os.Symlink(s.clients[name], link)
 }

@@ -6,37 +6,42 @@
 package local
 
 import (
+	"net/http"
 	"net/netip"
+
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/layout"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/process"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/programs"
 )
 
 // controlPlane returns the control plane's components, in the order they are to
 // start. Files are the programs by name.
-func (c *Cluster) controlPlane(network netip.Prefix, files map[string]string, clients tlsClients) []component {
-	own := bridgeAddr(network)
-	list := []component{
-		etcd(c.paths, files["etcd"], own),
-		apiServer(c.paths, files["kube-apiserver"], own, clients),
-		controllerManager(c.paths, files["kube-controller-manager"], own, clients),
-		scheduler(c.paths, files["kube-scheduler"], own, clients),
+func (c *Cluster) controlPlane(network netip.Prefix, files map[string]string, admin *http.Client) []process.Component {
+	own := layout.BridgeAddr(network)
+	list := []process.Component{
+		programs.Etcd(c.paths, files["etcd"], own),
+		programs.ApiServer(c.paths, files["kube-apiserver"], own, admin),
+		programs.ControllerManager(c.paths, files["kube-controller-manager"], own, admin),
+		programs.Scheduler(c.paths, files["kube-scheduler"], own, admin),
 	}
 	for i := range list {
-		list[i].log = c.paths.log(list[i].name)
+		list[i].Log = c.paths.Log(list[i].Name)
 	}
 	return list
 }
 
 // hostComponents returns a host's components after containerd, which has to be
 // up before them.
-func (c *Cluster) hostComponents(a address, in *namespaces, files map[string]string, clients tlsClients) []component {
-	list := []component{
-		kubelet(c.paths, a, in, files["kubelet"], clients),
-		kubeProxy(c.paths, a, in, files["kube-proxy"]),
+func (c *Cluster) hostComponents(a layout.Address, in *process.Namespaces, files map[string]string, admin *http.Client) []process.Component {
+	list := []process.Component{
+		programs.Kubelet(c.paths, a, in, files["kubelet"], admin),
+		programs.KubeProxy(c.paths, a, in, files["kube-proxy"]),
 	}
 	if files["sandboxd"] != "" {
-		list = append(list, sandboxd(c.paths.host(a.name), a, in, files["sandboxd"]))
+		list = append(list, programs.Sandboxd(c.paths.Host(a.Name), a, in, files["sandboxd"]))
 	}
 	for i := range list {
-		list[i].log = c.paths.log(list[i].name)
+		list[i].Log = c.paths.Log(list[i].Name)
 	}
 	return list
 }

@@ -15,13 +15,16 @@ import (
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/machine"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/process"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/progress"
 )
 
 // Down ends the cluster and takes back all that Up did to the machine. It works
 // on what a failed Up left as well, and does nothing where there is nothing.
 // The logs stay.
 func (c *Cluster) Down(ctx context.Context) error {
-	unlock, err := c.lock(ctx)
+	unlock, err := cluster.LockFolder(ctx, c.paths.State, c.progress)
 	if err != nil {
 		return err
 	}
@@ -32,41 +35,33 @@ func (c *Cluster) Down(ctx context.Context) error {
 		}
 		c.progress.Printf("the cluster's folder %s is gone; clearing away the cluster all the same", other)
 	}
-	steps := []struct {
-		title string
-		do    func(context.Context) error
-	}{
-		{"end processes", c.endProcesses},
-		{"remove interfaces, rules and cgroups", c.restoreMachine},
-		{"remove state", c.removeState},
+	steps := []progress.Step{
+		{Title: "end processes", Do: c.endProcesses},
+		{Title: "remove interfaces, rules and cgroups", Do: c.restoreMachine},
+		{Title: "remove state", Do: c.removeState},
 	}
 	c.progress.Expect(len(steps))
-	for _, step := range steps {
-		if err := c.progress.Step(ctx, step.title, step.do); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.progress.Steps(ctx, steps...)
 }
 
 // endProcesses ends the recorded processes, those first that would start others
 // again, and then what else the cgroup has: Pods, and what has no record.
 func (c *Cluster) endProcesses(ctx context.Context) error {
-	list, err := c.supervisor.records.all()
+	list, err := c.supervisor.Records.All()
 	if err != nil {
 		return err
 	}
-	waves := make([][]*process, 4)
+	waves := make([][]*process.Process, 4)
 	for _, p := range list {
 		waves[wave(p.Name)] = append(waves[wave(p.Name)], p)
 	}
 	for i, w := range waves {
-		grace := stopGrace
+		grace := process.StopGrace
 		if i == len(waves)-1 {
 			// A host's init has nothing to do at its end: it takes all of the host along.
 			grace = 0
 		}
-		if err := stop(ctx, w, grace); err != nil {
+		if err := process.Stop(ctx, w, grace); err != nil {
 			return err
 		}
 	}
@@ -79,11 +74,11 @@ func (c *Cluster) endProcesses(ctx context.Context) error {
 
 // collected waits, for a while, until the machine's init has collected ended
 // processes.
-func collected(ctx context.Context, list []*process) error {
+func collected(ctx context.Context, list []*process.Process) error {
 	deadline := time.Now().Add(6 * time.Second)
 	for _, p := range list {
-		for p.there() && time.Now().Before(deadline) {
-			if err := sleep(ctx); err != nil {
+		for p.There() && time.Now().Before(deadline) {
+			if err := process.Sleep(ctx); err != nil {
 				return err
 			}
 		}
@@ -107,11 +102,11 @@ func wave(name string) int {
 }
 
 // sweep ends every process in the cluster's cgroup, and returns them.
-func (c *Cluster) sweep(ctx context.Context) ([]*process, error) {
-	var swept []*process
+func (c *Cluster) sweep(ctx context.Context) ([]*process.Process, error) {
+	var swept []*process.Process
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		pids, err := c.supervisor.cgroup.processes()
+		pids, err := c.supervisor.Cgroup.Processes()
 		if err != nil || len(pids) == 0 {
 			return swept, err
 		}
@@ -119,17 +114,17 @@ func (c *Cluster) sweep(ctx context.Context) ([]*process, error) {
 			return nil, fmt.Errorf("processes %v of the cluster do not end, not even by SIGKILL", pids)
 		}
 		for _, pid := range pids {
-			p := &process{PID: pid}
+			p := &process.Process{PID: pid}
 			// One that has gone since it was listed is fine.
-			if err := p.identify(); err != nil {
+			if err := p.Identify(); err != nil {
 				continue
 			}
 			swept = append(swept, p)
-			if err := p.signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			if err := p.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				return nil, err
 			}
 		}
-		if err := sleep(ctx); err != nil {
+		if err := process.Sleep(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -137,28 +132,28 @@ func (c *Cluster) sweep(ctx context.Context) ([]*process, error) {
 
 func (c *Cluster) restoreMachine(ctx context.Context) error {
 	return errors.Join(
-		removeLinks(ctx),
-		closeFirewall(ctx, c.paths),
-		restoreSettings(c.paths),
-		c.supervisor.cgroup.remove(),
+		machine.RemoveLinks(ctx),
+		machine.CloseFirewall(ctx, c.paths),
+		machine.RestoreSettings(c.paths),
+		c.supervisor.Cgroup.Remove(),
 	)
 }
 
 // removeState deletes the state and makes sure that nothing is left.
 func (c *Cluster) removeState(context.Context) error {
-	if err := cluster.Remove(c.paths.state); err != nil {
+	if err := cluster.Remove(c.paths.State); err != nil {
 		return err
 	}
-	for _, path := range c.paths.removable() {
+	for _, path := range c.paths.Removable() {
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
 	}
-	pids, err := c.supervisor.cgroup.processes()
+	pids, err := c.supervisor.Cgroup.Processes()
 	if err != nil {
 		return err
 	}
-	names, err := links()
+	names, err := machine.Links()
 	if err != nil {
 		return err
 	}

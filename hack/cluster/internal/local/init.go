@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/layout"
 )
 
 // InitOptions are what a host's init is told.
@@ -64,7 +66,7 @@ func setUpHost(o InitOptions) error {
 	}
 	// All are opened before the first is covered: one may lie below another.
 	var binds []mountpoint
-	for _, folder := range ownFolders {
+	for _, folder := range layout.OwnFolders {
 		binds = append(binds, mountpoint{from: filepath.Join(o.Root, folder), to: folder})
 	}
 	for _, folder := range o.Keep {
@@ -84,7 +86,7 @@ func setUpHost(o InitOptions) error {
 
 // hidden reports whether one of a host's own folders would hide a folder.
 func hidden(folder string) bool {
-	for _, own := range ownFolders {
+	for _, own := range layout.OwnFolders {
 		if folder == own || strings.HasPrefix(folder, own+"/") {
 			return true
 		}

@@ -14,6 +14,10 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/binaries"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/layout"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/machine"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/process"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/programs"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/progress"
 )
 
@@ -21,10 +25,10 @@ const driver = "local"
 
 // Cluster is the cluster of a state folder, running or not.
 type Cluster struct {
-	paths      paths
+	paths      layout.Paths
 	source     string
 	progress   *progress.Reporter
-	supervisor supervisor
+	supervisor *process.Supervisor
 }
 
 // New returns the Cluster of a state folder, an absolute path. Source is the
@@ -33,33 +37,26 @@ func New(state, source string, p *progress.Reporter) (*Cluster, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("the local cluster makes network namespaces and mounts; run this as root")
 	}
-	group, err := findCgroup("/sys/fs/cgroup")
+	group, err := process.FindCgroup("/sys/fs/cgroup")
 	if err != nil {
 		return nil, err
 	}
-	files := paths{state}
+	files := layout.Paths{State: state}
 	return &Cluster{
 		paths: files, source: source, progress: p,
-		supervisor: supervisor{records: records{files.records()}, cgroup: group},
+		supervisor: process.NewSupervisor(files.Records(), group),
 	}, nil
-}
-
-// lock keeps two commands from changing the same cluster at once.
-func (c *Cluster) lock(ctx context.Context) (unlock func(), err error) {
-	return cluster.Lock(ctx, c.paths.lock(), func() {
-		c.progress.Printf("waiting: another command is working on the cluster in %s", c.paths.state)
-	})
 }
 
 // alias is how the bridge names its owner. The kernel keeps 255 bytes.
 func (c *Cluster) alias() string {
-	return c.paths.state[:min(len(c.paths.state), 255)]
+	return c.paths.State[:min(len(c.paths.State), 255)]
 }
 
 // foreign returns the state folder of another cluster that runs on this
 // machine, or "".
 func (c *Cluster) foreign() string {
-	if owner := linkOwner(); owner != c.alias() {
+	if owner := machine.LinkOwner(); owner != c.alias() {
 		return owner
 	}
 	return ""
@@ -70,26 +67,26 @@ func (c *Cluster) foreign() string {
 func (c *Cluster) info(o cluster.Options, version string) (*cluster.Info, error) {
 	info := &cluster.Info{
 		Driver: driver, KubernetesVersion: version,
-		APIServer:  apiServerURL(bridgeAddr(o.CIDR)),
-		Kubeconfig: c.paths.kubeconfig(), Kubectl: c.paths.client("kubectl"), Helm: c.paths.client("helm"),
-		AuditLog: c.paths.auditLog(), CIDR: o.CIDR.String(), Bridge: bridgeName,
+		APIServer:  programs.APIServerURL(layout.BridgeAddr(o.CIDR)),
+		Kubeconfig: c.paths.Kubeconfig(), Kubectl: c.paths.Client("kubectl"), Helm: c.paths.Client("helm"),
+		AuditLog: c.paths.AuditLog(), CIDR: o.CIDR.String(), Bridge: layout.BridgeName,
 	}
 	for n := 1; n <= o.Hosts; n++ {
-		a := hostAddress(o.CIDR, n)
-		files := c.paths.host(a.name)
+		a := layout.HostAddress(o.CIDR, n)
+		files := c.paths.Host(a.Name)
 		h := cluster.Host{
-			Name: a.name, IP: a.ip.String(), PodCIDR: a.pods.String(), Link: a.link,
-			HostPathRoot: files.root(), ContainerdSocket: files.containerdSocket(), Logs: c.paths.hostLogs(a.name),
+			Name: a.Name, IP: a.IP.String(), PodCIDR: a.Pods.String(), Link: a.Link,
+			HostPathRoot: files.Root(), ContainerdSocket: files.ContainerdSocket(), Logs: c.paths.HostLogs(a.Name),
 		}
 		if in, err := c.namespaces(a); err != nil {
 			return nil, err
 		} else if in != nil {
-			h.InitPID = in.pid
+			h.InitPID = in.PID
 		}
 		if o.SandboxdBinary != "" {
-			h.SandboxdAddr = netip.AddrPortFrom(a.ip, sandboxdPort).String()
-			h.SandboxdControlURL = "http://" + netip.AddrPortFrom(a.ip, sandboxdControlPort).String()
-			h.SandboxdTokenFile = files.sandboxdToken()
+			h.SandboxdAddr = netip.AddrPortFrom(a.IP, programs.SandboxdPort).String()
+			h.SandboxdControlURL = "http://" + netip.AddrPortFrom(a.IP, programs.SandboxdControlPort).String()
+			h.SandboxdTokenFile = files.SandboxdToken()
 		}
 		info.Hosts = append(info.Hosts, h)
 	}
@@ -97,18 +94,18 @@ func (c *Cluster) info(o cluster.Options, version string) (*cluster.Info, error)
 }
 
 // namespaces returns the namespaces of a host, or nil if the host does not run.
-func (c *Cluster) namespaces(a address) (*namespaces, error) {
-	p, err := c.supervisor.records.load(initName(a))
-	if err != nil || p == nil || !p.alive() || p.ending() {
+func (c *Cluster) namespaces(a layout.Address) (*process.Namespaces, error) {
+	p, err := c.supervisor.Records.Load(initName(a))
+	if err != nil || p == nil || !p.Alive() || p.Ending() {
 		return nil, err
 	}
-	return &namespaces{p.PID}, nil
+	return &process.Namespaces{PID: p.PID}, nil
 }
 
 // running returns the Info of the cluster with the network it uses, or
 // cluster.ErrNotUp.
 func (c *Cluster) running() (*cluster.Info, netip.Prefix, error) {
-	info, err := cluster.Load(c.paths.state)
+	info, err := cluster.Load(c.paths.State)
 	if err != nil {
 		return nil, netip.Prefix{}, err
 	}
@@ -124,8 +121,8 @@ func (c *Cluster) Exec(ctx context.Context, host string, argv []string) (int, er
 		return 0, err
 	}
 	for n := range info.Hosts {
-		a := hostAddress(network, n+1)
-		if a.name != host {
+		a := layout.HostAddress(network, n+1)
+		if a.Name != host {
 			continue
 		}
 		in, err := c.namespaces(a)
@@ -135,7 +132,7 @@ func (c *Cluster) Exec(ctx context.Context, host string, argv []string) (int, er
 		if in == nil {
 			return 0, fmt.Errorf(`host %s does not run; start it again with "cluster up"`, host)
 		}
-		return in.interactive(ctx, argv[0], argv[1:]...)
+		return in.Interactive(ctx, argv[0], argv[1:]...)
 	}
 	return 0, fmt.Errorf("the cluster has no host %q", host)
 }

@@ -9,9 +9,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
+	"net/http"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/layout"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/process"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/programs"
 )
 
 // Status prints every component with its PID and health, and every host with
@@ -21,83 +25,61 @@ func (c *Cluster) Status(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	clients, err := newTLSClients(c.paths)
+	admin, err := programs.AdminClient(c.paths)
 	if err != nil {
 		return err
 	}
-	list := c.controlPlane(network, nil, clients)
+	list := c.controlPlane(network, nil, admin)
 	for n := range info.Hosts {
-		more, err := c.hostStatus(hostAddress(network, n+1), info.Hosts[n].SandboxdAddr != "", clients, info.APIServer)
+		more, err := c.hostStatus(layout.HostAddress(network, n+1), info.Hosts[n].SandboxdAddr != "", admin, info.APIServer)
 		if err != nil {
 			return err
 		}
 		list = append(list, more...)
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "Kubernetes %s at %s\n\nCOMPONENT\tPID\tHEALTH\n", info.KubernetesVersion, info.APIServer)
-	var bad []string
+	var parts []cluster.Part
 	for _, item := range list {
 		pid, health := c.health(ctx, item)
-		if health != "healthy" {
-			bad = append(bad, item.name)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", item.name, pid, health)
+		parts = append(parts, cluster.Part{Name: item.Name, PID: pid, Health: health})
 	}
-	fmt.Fprint(table, "\nHOST\tIP\tPODS\tLINK\tSANDBOXD\tCONTROL\n")
-	for _, h := range info.Hosts {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", h.Name, h.IP, h.PodCIDR, h.Link, dash(h.SandboxdAddr), dash(h.SandboxdControlURL))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if len(bad) > 0 {
-		return fmt.Errorf(`not healthy: %s; their logs are in %s, and "cluster up" starts them again`, strings.Join(bad, ", "), c.paths.logs())
-	}
-	return nil
+	return cluster.PrintStatus(out, info, parts, fmt.Sprintf(`their logs are in %s, and "cluster up" starts them again`, c.paths.Logs()))
 }
 
 // hostStatus returns all components of a host, its init among them.
-func (c *Cluster) hostStatus(a address, withSandboxd bool, clients tlsClients, server string) ([]component, error) {
+func (c *Cluster) hostStatus(a layout.Address, withSandboxd bool, admin *http.Client, server string) ([]process.Component, error) {
 	in, err := c.namespaces(a)
 	if err != nil {
 		return nil, err
 	}
 	if in == nil {
-		in = &namespaces{}
+		in = &process.Namespaces{}
 	}
 	files := map[string]string{}
 	if withSandboxd {
-		files["sandboxd"] = c.paths.client("sandboxd")
+		files["sandboxd"] = c.paths.Client("sandboxd")
 	}
-	list := []component{
-		{name: initName(a), healthy: func(ctx context.Context) error { return nodeReady(ctx, clients, server, a.name) }},
-		containerd(c.paths.host(a.name), a, in, ""),
+	list := []process.Component{
+		{Name: initName(a), Healthy: func(ctx context.Context) error { return programs.NodeReady(ctx, admin, server, a.Name) }},
+		programs.Containerd(c.paths.Host(a.Name), a, in, ""),
 	}
-	return append(list, c.hostComponents(a, in, files, clients)...), nil
+	return append(list, c.hostComponents(a, in, files, admin)...), nil
 }
 
 // health says how a component is: "healthy", or what is wrong.
-func (c *Cluster) health(ctx context.Context, item component) (pid, health string) {
-	p, err := c.supervisor.records.load(item.name)
+func (c *Cluster) health(ctx context.Context, item process.Component) (pid, health string) {
+	p, err := c.supervisor.Records.Load(item.Name)
 	switch {
 	case err != nil:
 		return "-", err.Error()
 	case p == nil:
 		return "-", "never started"
-	case !p.alive():
+	case !p.Alive():
 		return "-", "ended"
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if err := item.healthy(ctx); err != nil {
+	if err := item.Healthy(ctx); err != nil {
 		return fmt.Sprint(p.PID), "unhealthy: " + err.Error()
 	}
-	return fmt.Sprint(p.PID), "healthy"
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return fmt.Sprint(p.PID), cluster.Healthy
 }

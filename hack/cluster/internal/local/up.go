@@ -9,21 +9,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/binaries"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/image"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/identity"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/layout"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/machine"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/process"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/local/programs"
+	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/progress"
 )
 
 // Up starts the cluster, or what of it does not run, and returns when all of it
 // is healthy. It can add hosts to a running cluster, but not take one away.
 func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
-	unlock, err := c.lock(ctx)
+	unlock, err := cluster.LockFolder(ctx, c.paths.State, c.progress)
 	if err != nil {
 		return err
 	}
@@ -33,7 +39,7 @@ func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
 	}
 	up := &start{Cluster: c, options: o}
 	if err := up.run(ctx); err != nil {
-		return fmt.Errorf(`%w (see the logs in %s; "cluster down" clears away what was started)`, err, c.paths.logs())
+		return fmt.Errorf(`%w (see the logs in %s; "cluster down" clears away what was started)`, err, c.paths.Logs())
 	}
 	return nil
 }
@@ -57,7 +63,7 @@ func (c *Cluster) mayStart(o *cluster.Options) error {
 	if network != o.CIDR {
 		return fmt.Errorf(`the cluster uses the network %s; run "cluster down" before changing it to %s`, network, o.CIDR)
 	}
-	installed := c.paths.client("sandboxd")
+	installed := c.paths.Client("sandboxd")
 	if _, err := os.Stat(installed); err == nil && o.SandboxdBinary == "" {
 		o.SandboxdBinary = installed
 	}
@@ -69,9 +75,9 @@ type start struct {
 	*Cluster
 	options cluster.Options
 	files   map[string]string
-	clients tlsClients
-	hosts   []address
-	inside  []*namespaces
+	admin   *http.Client
+	hosts   []layout.Address
+	inside  []*process.Namespaces
 	version string
 	// programs is the folder that the files lie in.
 	programs string
@@ -90,32 +96,28 @@ func (s *start) run(ctx context.Context) error {
 	if s.version, err = binaries.KubernetesVersion(s.source); err != nil {
 		return err
 	}
-	packages := missingPackages()
+	packages := machine.MissingPackages()
 	s.progress.Expect(len(unbuilt) + min(len(packages), 1) + 5)
 	if len(packages) > 0 {
 		title := fmt.Sprintf("install packages %v", packages)
-		if err := s.progress.Step(ctx, title, func(ctx context.Context) error { return installPackages(ctx, packages) }); err != nil {
+		if err := s.progress.Step(ctx, title, func(ctx context.Context) error { return machine.InstallPackages(ctx, packages) }); err != nil {
 			return err
 		}
 	}
 	if s.files, err = cache.Ensure(ctx, allBinaries()); err != nil {
 		return err
 	}
-	for _, step := range []struct {
-		title string
-		do    func(context.Context) error
-	}{
-		{"prepare network, certificates and images", s.prepare},
-		{"start the control plane and " + s.count() + " with containerd", s.startMachines},
-		{"wait for the API server", s.startControllers},
-		{"start kubelet, kube-proxy and sandboxd on " + s.count(), s.startNodes},
-		{"wait until every Node is Ready", s.finish},
-	} {
-		if err := s.progress.Step(ctx, step.title, step.do); err != nil {
-			return err
-		}
+	err = s.progress.Steps(ctx,
+		progress.Step{Title: "prepare network, certificates and images", Do: s.prepare},
+		progress.Step{Title: "start the control plane and " + s.count() + " with containerd", Do: s.startMachines},
+		progress.Step{Title: "wait for the API server", Do: s.startControllers},
+		progress.Step{Title: "start kubelet, kube-proxy and sandboxd on " + s.count(), Do: s.startNodes},
+		progress.Step{Title: "wait until every Node is Ready", Do: s.finish},
+	)
+	if err != nil {
+		return err
 	}
-	s.progress.Printf("the cluster is up: export KUBECONFIG=%s PATH=%s:$PATH", s.paths.kubeconfig(), s.paths.bin())
+	cluster.ReportUp(s.progress, s.paths.State, s.paths.Kubeconfig())
 	return nil
 }
 
@@ -128,70 +130,62 @@ func (s *start) count() string {
 
 // prepare does what must be there before the first process.
 func (s *start) prepare(ctx context.Context) error {
-	// The folder lies in a repository that need not know of it.
-	if err := cluster.WriteFile(filepath.Join(s.paths.state, ".gitignore"), []byte("*\n"), 0o644); err != nil {
+	if err := cluster.IgnoreFolder(s.paths.State); err != nil {
 		return err
 	}
 	network := s.options.CIDR
-	if err := ensureControlPlanePKI(s.paths, network); err != nil {
+	if err := identity.EnsureControlPlanePKI(s.paths, network); err != nil {
 		return err
 	}
 	var err error
-	if s.clients, err = newTLSClients(s.paths); err != nil {
+	if s.admin, err = programs.AdminClient(s.paths); err != nil {
 		return err
 	}
-	if err := writeAuditPolicy(s.paths); err != nil {
+	if err := programs.WriteAuditPolicy(s.paths); err != nil {
 		return err
 	}
-	server := apiServerURL(bridgeAddr(network))
-	for _, cert := range []string{managerCert, schedulerCert, proxyCert} {
-		if err := writeKubeconfig(s.paths, s.paths.config(cert), server, cert); err != nil {
+	server := programs.APIServerURL(layout.BridgeAddr(network))
+	for _, cert := range []string{identity.ManagerCert, identity.SchedulerCert, identity.ProxyCert} {
+		if err := identity.WriteKubeconfig(s.paths, s.paths.Config(cert), server, cert); err != nil {
 			return err
 		}
 	}
-	if err := writeKubeconfig(s.paths, s.paths.kubeconfig(), server, adminCert); err != nil {
+	if err := identity.WriteKubeconfig(s.paths, s.paths.Kubeconfig(), server, identity.AdminCert); err != nil {
 		return err
 	}
 	for n := 1; n <= s.options.Hosts; n++ {
-		a := hostAddress(network, n)
+		a := layout.HostAddress(network, n)
 		s.hosts = append(s.hosts, a)
-		if err := ensureHostPKI(s.paths, a); err != nil {
+		if err := identity.EnsureHostPKI(s.paths, a); err != nil {
 			return err
 		}
-		if err := s.supervisor.cgroup.ensurePods(a.name); err != nil {
+		if err := s.supervisor.Cgroup.EnsurePods(a.Name); err != nil {
 			return err
 		}
-		if err := writeKubeletConfig(s.paths, a, s.supervisor.cgroup.pods(a.name), server); err != nil {
+		if err := programs.WriteKubeletConfig(s.paths, a, s.supervisor.Cgroup.Pods(a.Name), server); err != nil {
 			return err
 		}
 	}
 	if err := s.installPrograms(); err != nil {
 		return err
 	}
-	if _, err := s.writeImage(image.Spec{Name: pauseImage, Binary: s.files["pause"], Entrypoint: "/pause"}); err != nil {
+	if _, err := s.writeImage(image.Spec{Name: programs.PauseImage, Binary: s.files["pause"], Entrypoint: "/pause"}); err != nil {
 		return err
 	}
-	if err := noteSettings(s.paths); err != nil {
+	if err := machine.NoteSettings(s.paths); err != nil {
 		return err
 	}
-	if err := ensureBridge(ctx, network, s.alias()); err != nil {
+	if err := machine.EnsureBridge(ctx, network, s.alias()); err != nil {
 		return err
 	}
-	return openFirewall(ctx, s.paths)
+	return machine.OpenFirewall(ctx, s.paths)
 }
 
 // installPrograms puts the programs for users, and sandboxd, into the state
 // folder.
 func (s *start) installPrograms() error {
-	if err := os.MkdirAll(s.paths.bin(), 0o755); err != nil {
-		return err
-	}
 	for _, b := range binaries.Clients() {
-		link := s.paths.client(b.Name)
-		if err := os.Remove(link); err != nil && !os.IsNotExist(err) {
-			return err
-		}
-		if err := os.Symlink(s.files[b.Name], link); err != nil {
+		if _, err := cluster.LinkProgram(s.paths.State, b.Name, s.files[b.Name]); err != nil {
 			return err
 		}
 	}
@@ -203,33 +197,33 @@ func (s *start) installPrograms() error {
 		return nil
 	}
 	for _, a := range s.hosts {
-		if err := ensureToken(s.paths, s.paths.host(a.name)); err != nil {
+		if err := programs.EnsureToken(s.paths, s.paths.Host(a.Name)); err != nil {
 			return err
 		}
 	}
-	s.files["sandboxd"], err = installSandboxd(s.paths, s.options.SandboxdBinary)
+	s.files["sandboxd"], err = programs.InstallSandboxd(s.paths, s.options.SandboxdBinary)
 	return err
 }
 
 // startMachines starts etcd and the API server, and makes the hosts while the
 // API server starts.
 func (s *start) startMachines(ctx context.Context) error {
-	plane := s.controlPlane(s.options.CIDR, s.files, s.clients)
+	plane := s.controlPlane(s.options.CIDR, s.files, s.admin)
 	if err := s.launch(ctx, plane[:1]); err != nil {
 		return err
 	}
-	if _, err := s.supervisor.start(ctx, plane[1]); err != nil {
+	if _, err := s.supervisor.Start(ctx, plane[1]); err != nil {
 		return err
 	}
-	s.inside = make([]*namespaces, len(s.hosts))
-	keep := []string{s.paths.state, s.programs}
+	s.inside = make([]*process.Namespaces, len(s.hosts))
+	keep := []string{s.paths.State, s.programs}
 	group, ctx := errgroup.WithContext(ctx)
 	for i, a := range s.hosts {
 		group.Go(func() (err error) {
 			if s.inside[i], err = s.ensureHost(ctx, s.options.CIDR, a, keep); err != nil {
 				return err
 			}
-			if err := routePods(ctx, s.inside[i], a, s.hosts); err != nil {
+			if err := machine.RoutePods(ctx, s.inside[i], a, s.hosts); err != nil {
 				return err
 			}
 			return s.startRuntime(ctx, a, s.inside[i], s.files["containerd"])
@@ -239,7 +233,7 @@ func (s *start) startMachines(ctx context.Context) error {
 }
 
 func (s *start) startControllers(ctx context.Context) error {
-	plane := s.controlPlane(s.options.CIDR, s.files, s.clients)
+	plane := s.controlPlane(s.options.CIDR, s.files, s.admin)
 	if err := s.launch(ctx, plane[:2]); err != nil {
 		return err
 	}
@@ -247,36 +241,36 @@ func (s *start) startControllers(ctx context.Context) error {
 }
 
 func (s *start) startNodes(ctx context.Context) error {
-	var list []component
+	var list []process.Component
 	for i, a := range s.hosts {
-		list = append(list, s.hostComponents(a, s.inside[i], s.files, s.clients)...)
+		list = append(list, s.hostComponents(a, s.inside[i], s.files, s.admin)...)
 	}
 	return s.launch(ctx, list)
 }
 
 // launch starts components, and returns when all of them are healthy.
-func (s *start) launch(ctx context.Context, list []component) error {
+func (s *start) launch(ctx context.Context, list []process.Component) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, c := range list {
-		p, err := s.supervisor.start(ctx, c)
+		p, err := s.supervisor.Start(ctx, c)
 		if err != nil {
 			return err
 		}
-		group.Go(func() error { return s.supervisor.wait(ctx, p, c.healthy) })
+		group.Go(func() error { return s.supervisor.Wait(ctx, p, c.Healthy) })
 	}
 	return group.Wait()
 }
 
 // finish waits for the Nodes and writes down what the cluster is.
 func (s *start) finish(ctx context.Context) error {
-	server := apiServerURL(bridgeAddr(s.options.CIDR))
+	server := programs.APIServerURL(layout.BridgeAddr(s.options.CIDR))
 	for _, a := range s.hosts {
-		p, err := s.supervisor.records.load(a.name + ".kubelet")
+		p, err := s.supervisor.Records.Load(a.Name + ".kubelet")
 		if err != nil {
 			return err
 		}
-		if err := s.supervisor.wait(ctx, p, func(ctx context.Context) error {
-			return nodeReady(ctx, s.clients, server, a.name)
+		if err := s.supervisor.Wait(ctx, p, func(ctx context.Context) error {
+			return programs.NodeReady(ctx, s.admin, server, a.Name)
 		}); err != nil {
 			return err
 		}
@@ -285,5 +279,5 @@ func (s *start) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return info.Save(s.paths.state)
+	return info.Save(s.paths.State)
 }

@@ -81,6 +81,22 @@ func (r *Reporter) Step(ctx context.Context, title string, f func(context.Contex
 	return err
 }
 
+// A Step is a part of a command's work.
+type Step struct {
+	Title string
+	Do    func(context.Context) error
+}
+
+// Steps runs steps in turn until one fails, and returns its error unchanged.
+func (r *Reporter) Steps(ctx context.Context, steps ...Step) error {
+	for _, s := range steps {
+		if err := r.Step(ctx, s.Title, s.Do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // report prints that the step is running, until stop is closed.
 func (r *Reporter) report(label string, begin time.Time, stop <-chan struct{}) {
 	ticker := time.NewTicker(r.tick)

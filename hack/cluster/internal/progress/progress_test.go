@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,4 +37,20 @@ func TestStepReportsWhileItRuns(t *testing.T) {
 			t.Errorf("printed\n%s", out.String())
 		}
 	})
+}
+
+func TestStepsEndWithTheFirstThatFails(t *testing.T) {
+	broken := errors.New("broken")
+	var ran []string
+	step := func(name string, err error) Step {
+		return Step{Title: name, Do: func(context.Context) error {
+			ran = append(ran, name)
+			return err
+		}}
+	}
+	r := &Reporter{out: &bytes.Buffer{}, tick: logTick, start: time.Now()}
+	err := r.Steps(t.Context(), step("one", nil), step("two", broken), step("three", nil))
+	if !errors.Is(err, broken) || !slices.Equal(ran, []string{"one", "two"}) {
+		t.Errorf("steps %v, error %v", ran, err)
+	}
 }
