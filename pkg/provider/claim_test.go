@@ -94,7 +94,7 @@ func TestTwoClaimsOfOneSandbox(t *testing.T) {
 		w.stop()
 		row := `{"id":"sb_1","token":"token-1","address":"10.0.0.5:7777","podUID":"P%","authority":"%",
 			"controller":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"of-%","uid":"%"},"deadline":"2000-01-02T00:00:00Z"}`
-		w.fs.Put(tablePath, []byte(`{"claims":{"agents/a":`+replaceUIDs(row, "1", "A")+`,"agents/b":`+replaceUIDs(row, "2", "B")+`}}`))
+		w.fs.Put(fakes.TablePath, []byte(`{"claims":{"agents/a":`+replaceUIDs(row, "1", "A")+`,"agents/b":`+replaceUIDs(row, "2", "B")+`}}`))
 		w.start()
 		for _, name := range []string{"a", "b"} {
 			if err := w.create(w.pod(name)); err != nil {

@@ -29,7 +29,6 @@ import (
 )
 
 const (
-	tablePath = "/state/claims.json"
 	namespace = fakes.Namespace
 )
 
@@ -78,10 +77,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world), change ...func(*Co
 // start opens the table and runs the provider.
 func (w *world) start() {
 	w.t.Helper()
-	table, err := claims.Open(claimfile.New(w.fs, tablePath), time.Now())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	table := fakes.OpenTable(w.t, w.fs)
 	client := &fake.Clientset{}
 	client.AddReactor("delete", "pods", w.removeByAPI)
 	c := Config{
@@ -92,6 +88,7 @@ func (w *world) start() {
 	for _, change := range w.change {
 		change(&c)
 	}
+	var err error
 	if w.p, err = New(c); err != nil {
 		w.t.Fatal(err)
 	}
@@ -227,8 +224,8 @@ func (w *world) row(name string) (claims.Claim, bool) { return w.p.table.Get(nam
 func (w *world) stored() claims.Claim {
 	w.t.Helper()
 	fs := faultfs.New()
-	fs.Put(tablePath, w.fs.Durable(tablePath))
-	rows, err := claimfile.Read(fs, tablePath)
+	fs.Put(fakes.TablePath, w.fs.Durable(fakes.TablePath))
+	rows, err := claimfile.Read(fs, fakes.TablePath)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -95,9 +95,7 @@ func waitDaemons(t *testing.T, s *suite) {
 func TestDaemonKilledBetween(t *testing.T) {
 	f := newFixture(t)
 	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(newOwnedPod(owner))
 
 	killDaemons(t, f.suite)
 	waitDaemons(t, f.suite)

@@ -135,9 +135,7 @@ func TestSandboxDeleted(t *testing.T) {
 func TestSandboxDeletedAfterItsPod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(newOwnedPod(f.createSandbox("box")))
 	f.assertOneAlive("box", id)
 	f.deleteSandbox("box")
 	f.waitReleased("box", id)
@@ -170,9 +168,7 @@ func TestBarePodDeleted(t *testing.T) {
 func TestPodOfARecreatedSandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(newOwnedPod(f.createSandbox("box")))
 	f.deleteSandbox("box")
 
 	second := f.createSandbox("box")

@@ -30,9 +30,7 @@ func TestPreservedVMIsMissing(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
 	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(newOwnedPod(owner))
 	found := f.hide(host, id)
 
 	f.createPod(newOwnedPod(owner))
@@ -99,9 +97,7 @@ func TestPreservedVMIsGone(t *testing.T) {
 	owner := f.createSandbox("box")
 	pod := newOwnedPod(owner)
 	pod.Annotations[podcontract.AnnotationTTLSeconds] = "30"
-	id := f.run(pod)
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(pod)
 	eventually(t, "end of the lease", func(ctx context.Context) error {
 		r, err := f.suite.history(ctx, f.namespace+"/box")
 		if err == nil && r.ends[id].Type != history.EventReaped {

@@ -55,9 +55,7 @@ func TestAnotherHostOfOneName(t *testing.T) {
 		t.Fatalf("the Node carries the host %q, %v", first, err)
 	}
 	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	id := f.runAndDelete(newOwnedPod(owner))
 	t.Cleanup(func() {
 		if t.Failed() {
 			resetRelease(t, f.suite)

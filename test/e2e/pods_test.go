@@ -97,6 +97,15 @@ func (f *fixture) run(pod *corev1.Pod) (claimID string) {
 	return f.waitRunning(pod.Name).Annotations[podcontract.AnnotationClaimID]
 }
 
+// runAndDelete runs the Pod, deletes it, waits until it is gone, and returns its claim's id.
+func (f *fixture) runAndDelete(pod *corev1.Pod) (claimID string) {
+	f.t.Helper()
+	id := f.run(pod)
+	f.deletePod(pod.Name, metav1.DeleteOptions{})
+	f.waitGone(pod.Name)
+	return id
+}
+
 // waitRunning waits until the Pod is Running and shows its claim's id.
 func (f *fixture) waitRunning(name string) *corev1.Pod {
 	f.t.Helper()

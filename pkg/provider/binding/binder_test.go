@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
@@ -62,10 +61,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 // open loads the table, as a start does.
 func (f *fixture) open() {
 	f.t.Helper()
-	table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	table := fakes.OpenTable(f.t, f.fs)
 	indexer, lister := fakes.PodCache()
 	f.table, f.cache, f.pods = table, indexer, pods.NewManager(lister)
 	index := sandboxes.NewIndex(f.node, table, f.pods.EndedWithSandbox)

@@ -104,10 +104,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fixture{t: t, fs: faultfs.New(), events: &fakes.Events{}}
-		table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := fakes.OpenTable(t, f.fs)
 		indexer, lister := fakes.PodCache()
 		client := &fake.Clientset{}
 		client.AddReactor("delete", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/keymutex"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
@@ -58,14 +57,10 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 // open loads the table, as a start does.
 func (f *fixture) open() {
 	f.t.Helper()
-	table, err := claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.table = table
-	index := sandboxes.NewIndex(f.node, table, func(claims.Claim) bool { return false })
-	f.queue = NewQueue(Config{Table: table, Client: f.node, Index: index, ReleaseByID: f.node.ReleaseByID, Jitter: 0.1})
-	f.check = NewOwnerCheck(OwnerCheckConfig{Table: table, Queue: f.queue, Owners: f.owners, Pods: f, Events: f, PodLists: f.PodLists})
+	f.table = fakes.OpenTable(f.t, f.fs)
+	index := sandboxes.NewIndex(f.node, f.table, func(claims.Claim) bool { return false })
+	f.queue = NewQueue(Config{Table: f.table, Client: f.node, Index: index, ReleaseByID: f.node.ReleaseByID, Jitter: 0.1})
+	f.check = NewOwnerCheck(OwnerCheckConfig{Table: f.table, Queue: f.queue, Owners: f.owners, Pods: f, Events: f, PodLists: f.PodLists})
 }
 
 // claim is a new claim of the Pod, whose owner lives.

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
-	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
@@ -46,10 +45,7 @@ func inFixture(t *testing.T, test func(t *testing.T, f *fixture)) {
 // open loads the table, as a start does.
 func (f *fixture) open() {
 	f.t.Helper()
-	var err error
-	if f.table, err = claims.Open(claimfile.New(f.fs, "/state/claims.json"), time.Now()); err != nil {
-		f.t.Fatal(err)
-	}
+	f.table = fakes.OpenTable(f.t, f.fs)
 	f.index = NewIndex(f.node, f.table, func(c claims.Claim) bool { return f.ended[c.ID] })
 }
 

@@ -65,16 +65,13 @@ var ErrNotUp = errors.New(`no cluster is up here; start one with "cluster up"`)
 
 // Load reads the Info in a state folder. The error is ErrNotUp if there is none.
 func Load(dir string) (*Info, error) {
-	content, err := os.ReadFile(filepath.Join(dir, infoFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotUp
-	}
-	if err != nil {
-		return nil, err
-	}
 	info := &Info{}
-	if err := json.Unmarshal(content, info); err != nil {
-		return nil, fmt.Errorf(`read %s (run "cluster down", then "cluster up"): %w`, filepath.Join(dir, infoFile), err)
+	there, err := ReadJSON(filepath.Join(dir, infoFile), info)
+	if err != nil {
+		return nil, fmt.Errorf(`%w (run "cluster down", then "cluster up")`, err)
+	}
+	if !there {
+		return nil, ErrNotUp
 	}
 	return info, nil
 }
@@ -94,11 +91,7 @@ func CheckDriver(dir, driver string) error {
 // Save writes the Info into a state folder; a reader sees the old or the new
 // one, never a part.
 func (i *Info) Save(dir string) error {
-	content, err := json.MarshalIndent(i, "", "  ")
-	if err != nil {
-		return err
-	}
-	return WriteFile(filepath.Join(dir, infoFile), append(content, '\n'), 0o644)
+	return WriteJSON(filepath.Join(dir, infoFile), i, 0o644)
 }
 
 // Remove deletes the Info from a state folder, if there is one.
@@ -108,6 +101,30 @@ func Remove(dir string) error {
 		return nil
 	}
 	return err
+}
+
+// ReadJSON decodes a file, and reports whether there is one.
+func ReadJSON(file string, into any) (there bool, err error) {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return false, fmt.Errorf("read %s: %w", file, err)
+	}
+	return true, nil
+}
+
+// WriteJSON writes a file as [WriteFile] does.
+func WriteJSON(file string, value any, mode fs.FileMode) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(file, append(content, '\n'), mode)
 }
 
 // WriteFile writes a file in a folder, which it makes if need be, by way of a

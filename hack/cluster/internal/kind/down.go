@@ -14,10 +14,7 @@ import (
 // Down deletes the cluster, or what a failed Up left of one, and does nothing
 // where there is nothing.
 func (c *Cluster) Down(ctx context.Context) error {
-	if err := c.check(ctx); err != nil {
-		return err
-	}
-	unlock, err := cluster.LockFolder(ctx, c.State, c.Progress)
+	unlock, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,14 @@ func (c *Cluster) check(ctx context.Context) error {
 	return nil
 }
 
+// begin checks the machine and locks the state folder.
+func (c *Cluster) begin(ctx context.Context) (unlock func(), err error) {
+	if err := c.check(ctx); err != nil {
+		return nil, err
+	}
+	return cluster.LockFolder(ctx, c.State, c.Progress)
+}
+
 // running returns the Info of the cluster, or cluster.ErrNotUp.
 func (c *Cluster) running(ctx context.Context) (*cluster.Info, error) {
 	if err := c.check(ctx); err != nil {

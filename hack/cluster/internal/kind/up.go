@@ -19,10 +19,7 @@ import (
 // Up creates the cluster, or starts what of it does not run, and returns when
 // all its nodes are Ready. The number of hosts can not change.
 func (c *Cluster) Up(ctx context.Context, o cluster.Options) error {
-	if err := c.check(ctx); err != nil {
-		return err
-	}
-	unlock, err := cluster.LockFolder(ctx, c.State, c.Progress)
+	unlock, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@
 package identity
 
 import (
-	"encoding/json"
 	"os"
 
 	"github.com/cocoonstack/vk-sandbox/hack/cluster/internal/cluster"
@@ -38,9 +37,5 @@ func WriteKubeconfig(p layout.Paths, file, server, cert string) error {
 
 // WriteJSON writes a private configuration file. JSON is YAML, too.
 func WriteJSON(file string, content Object) error {
-	encoded, err := json.MarshalIndent(content, "", "  ")
-	if err != nil {
-		return err
-	}
-	return cluster.WriteFile(file, append(encoded, '\n'), 0o600)
+	return cluster.WriteJSON(file, content, 0o600)
 }

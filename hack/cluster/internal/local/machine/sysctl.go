@@ -6,9 +6,7 @@
 package machine
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,25 +41,14 @@ func NoteSettings(p layout.Paths) error {
 		}
 		values[name] = strings.TrimSpace(string(content))
 	}
-	content, err := json.Marshal(values)
-	if err != nil {
-		return err
-	}
-	return cluster.WriteFile(settingsNote(p), content, 0o644)
+	return cluster.WriteJSON(settingsNote(p), values, 0o644)
 }
 
 // RestoreSettings gives the machine its kernel settings back.
 func RestoreSettings(p layout.Paths) error {
-	content, err := os.ReadFile(settingsNote(p))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	values := map[string]string{}
-	if err := json.Unmarshal(content, &values); err != nil {
-		return fmt.Errorf("read %s: %w", settingsNote(p), err)
+	if there, err := cluster.ReadJSON(settingsNote(p), &values); err != nil || !there {
+		return err
 	}
 	for name, value := range values {
 		file := filepath.Join("/proc/sys", name)

@@ -7,10 +7,8 @@ package process
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -138,25 +136,14 @@ type Records struct{ dir string }
 func (r Records) file(name string) string { return filepath.Join(r.dir, name+".json") }
 
 func (r Records) save(p *Process) error {
-	content, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	return cluster.WriteFile(r.file(p.Name), content, 0o644)
+	return cluster.WriteJSON(r.file(p.Name), p, 0o644)
 }
 
 // Load returns the record of the process called name, or nil if there is none.
 func (r Records) Load(name string) (*Process, error) {
-	content, err := os.ReadFile(r.file(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	p := &Process{}
-	if err := json.Unmarshal(content, p); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r.file(name), err)
+	if there, err := cluster.ReadJSON(r.file(name), p); err != nil || !there {
+		return nil, err
 	}
 	return p, nil
 }

@@ -7,7 +7,6 @@ package programs
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -75,45 +74,36 @@ func ApiServer(p layout.Paths, binary string, own netip.Addr, admin *http.Client
 
 // ControllerManager runs without leader election: there is one.
 func ControllerManager(p layout.Paths, binary string, own netip.Addr, admin *http.Client) process.Component {
-	return process.Component{
-		Name:   identity.ManagerCert,
-		Inputs: []string{p.Config(identity.ManagerCert)},
-		Argv: []string{
-			binary,
-			"--kubeconfig=" + p.Config(identity.ManagerCert),
-			"--bind-address=" + own.String(),
-			"--tls-cert-file=" + p.Cert(identity.ControlPlaneCert),
-			"--tls-private-key-file=" + p.Key(identity.ControlPlaneCert),
-			"--leader-elect=false",
-			"--use-service-account-credentials",
-			"--root-ca-file=" + p.Cert(identity.ClusterCA),
-			"--service-account-private-key-file=" + p.Key(identity.ServiceAccountKey),
-			"--cluster-signing-cert-file=" + p.Cert(identity.ClusterCA),
-			"--cluster-signing-key-file=" + p.Key(identity.ClusterCA),
-			unlimited, unlimitedBurst,
-		},
-		Healthy: func(ctx context.Context) error {
-			return get(ctx, admin, fmt.Sprintf("https://%s:10257/healthz", own))
-		},
-	}
+	return controller(p, identity.ManagerCert, binary, own, 10257, admin,
+		"--use-service-account-credentials",
+		"--root-ca-file="+p.Cert(identity.ClusterCA),
+		"--service-account-private-key-file="+p.Key(identity.ServiceAccountKey),
+		"--cluster-signing-cert-file="+p.Cert(identity.ClusterCA),
+		"--cluster-signing-key-file="+p.Key(identity.ClusterCA),
+	)
 }
 
 // Scheduler runs without leader election: there is one.
 func Scheduler(p layout.Paths, binary string, own netip.Addr, admin *http.Client) process.Component {
+	return controller(p, identity.SchedulerCert, binary, own, 10259, admin)
+}
+
+// controller is a part of the control plane that is a client of the API server. Its certificate has its name.
+func controller(p layout.Paths, name, binary string, own netip.Addr, healthPort uint16, admin *http.Client, more ...string) process.Component {
 	return process.Component{
-		Name:   identity.SchedulerCert,
-		Inputs: []string{p.Config(identity.SchedulerCert)},
-		Argv: []string{
+		Name:   name,
+		Inputs: []string{p.Config(name)},
+		Argv: append([]string{
 			binary,
-			"--kubeconfig=" + p.Config(identity.SchedulerCert),
+			"--kubeconfig=" + p.Config(name),
 			"--bind-address=" + own.String(),
 			"--tls-cert-file=" + p.Cert(identity.ControlPlaneCert),
 			"--tls-private-key-file=" + p.Key(identity.ControlPlaneCert),
 			"--leader-elect=false",
 			unlimited, unlimitedBurst,
-		},
+		}, more...),
 		Healthy: func(ctx context.Context) error {
-			return get(ctx, admin, fmt.Sprintf("https://%s:10259/healthz", own))
+			return get(ctx, admin, "https://"+netip.AddrPortFrom(own, healthPort).String()+"/healthz")
 		},
 	}
 }
