@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 
+	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claimstatus"
 	"github.com/cocoonstack/vk-sandbox/pkg/inventory"
