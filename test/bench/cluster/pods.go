@@ -17,6 +17,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
+// Sandboxes is the resource of the Pods' owners.
 var Sandboxes = schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}
 
 // AtOnce is how many requests the bench has in flight when it creates and

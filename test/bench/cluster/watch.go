@@ -18,9 +18,9 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// observer notes when the bench itself saw what became of each Pod, by one
+// Observer notes when the bench itself saw what became of each Pod, by one
 // clock and in one way for both subjects.
-type observer struct {
+type Observer struct {
 	pods   corev1client.PodInterface
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -42,7 +42,7 @@ type moments struct{ bound, running time.Time }
 
 // Observe watches the Pods of the namespace, which has none yet. It admits so many
 // that are not Running; any number for zero.
-func (c *Cluster) Observe(ctx context.Context, waiting int) (*observer, error) {
+func (c *Cluster) Observe(ctx context.Context, waiting int) (*Observer, error) {
 	pods := c.Client.CoreV1().Pods(Name)
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Cluster) Observe(ctx context.Context, waiting int) (*observer, error) {
 		return nil, fmt.Errorf("namespace %s has %d Pods before the first is made", Name, len(list.Items))
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	o := &observer{pods: pods, cancel: cancel, done: make(chan struct{}), moments: map[string]moments{}, moved: make(chan struct{}, 1)}
+	o := &Observer{pods: pods, cancel: cancel, done: make(chan struct{}), moments: map[string]moments{}, moved: make(chan struct{}, 1)}
 	if waiting > 0 {
 		o.places = semaphore.NewWeighted(int64(waiting))
 	}
@@ -61,7 +61,7 @@ func (c *Cluster) Observe(ctx context.Context, waiting int) (*observer, error) {
 }
 
 // Admit waits until another Pod may be made.
-func (o *observer) Admit(ctx context.Context) error {
+func (o *Observer) Admit(ctx context.Context) error {
 	if o.places == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (o *observer) Admit(ctx context.Context) error {
 // watch that falls behind a few events, as happens under a burst; the next one
 // goes on at once where it ended. client-go's own retrying watch waits a second
 // first, which would be in the figures.
-func (o *observer) run(ctx context.Context, version string) {
+func (o *Observer) run(ctx context.Context, version string) {
 	defer close(o.done)
 	for ctx.Err() == nil {
 		w, err := o.pods.Watch(ctx, metav1.ListOptions{ResourceVersion: version})
@@ -93,14 +93,14 @@ func (o *observer) run(ctx context.Context, version string) {
 	}
 }
 
-func (o *observer) fail(err error) {
+func (o *Observer) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.err = fmt.Errorf("watch the Pods: %w", err)
 	o.signal()
 }
 
-func (o *observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
+func (o *Observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	defer o.signal()
@@ -128,7 +128,7 @@ func (o *observer) note(kind watch.EventType, pod *corev1.Pod, now time.Time) {
 	o.moments[pod.Name] = m
 }
 
-func (o *observer) signal() {
+func (o *Observer) signal() {
 	select {
 	case o.moved <- struct{}{}:
 	default:
@@ -136,13 +136,13 @@ func (o *observer) signal() {
 }
 
 // WaitBound waits until n Pods have a node.
-func (o *observer) WaitBound(ctx context.Context, n int) error {
+func (o *Observer) WaitBound(ctx context.Context, n int) error {
 	_, err := o.wait(ctx, "bound", n, func() int { return o.bound })
 	return err
 }
 
 // WaitRunning waits for n Pods, and returns when the last was seen Running.
-func (o *observer) WaitRunning(ctx context.Context, n int) (time.Time, error) {
+func (o *Observer) WaitRunning(ctx context.Context, n int) (time.Time, error) {
 	return o.wait(ctx, "Running", n, func() int {
 		if o.gone > 0 {
 			o.err = fmt.Errorf("%d Pods have gone before all were Running", o.gone)
@@ -152,11 +152,11 @@ func (o *observer) WaitRunning(ctx context.Context, n int) (time.Time, error) {
 }
 
 // WaitGone waits for the end of n Pods, and returns when the last was seen to go.
-func (o *observer) WaitGone(ctx context.Context, n int) (time.Time, error) {
+func (o *Observer) WaitGone(ctx context.Context, n int) (time.Time, error) {
 	return o.wait(ctx, "gone", n, func() int { return o.gone })
 }
 
-func (o *observer) wait(ctx context.Context, what string, n int, reached func() int) (time.Time, error) {
+func (o *Observer) wait(ctx context.Context, what string, n int, reached func() int) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
 	for {
@@ -181,7 +181,7 @@ func (o *observer) wait(ctx context.Context, what string, n int, reached func() 
 
 // Latencies are the times from bound to Running in seconds, in the order in
 // which the Pods were bound.
-func (o *observer) Latencies() []float64 {
+func (o *Observer) Latencies() []float64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []moments
@@ -197,7 +197,7 @@ func (o *observer) Latencies() []float64 {
 }
 
 // Stop ends the watch.
-func (o *observer) Stop() {
+func (o *Observer) Stop() {
 	o.cancel()
 	<-o.done
 }

@@ -16,20 +16,20 @@ const (
 	Mebibytes unit = "MiB"
 )
 
-// limit is a target: a bound on the ratio to what a row is compared with, or on
+// Limit is a target: a bound on the ratio to what a row is compared with, or on
 // the figure itself where it is compared with nothing.
-type limit struct {
+type Limit struct {
 	bound   float64
 	atLeast bool
 }
 
 // AtMost is a target that a larger figure misses.
-func AtMost(bound float64) limit { return limit{bound: bound} }
+func AtMost(bound float64) Limit { return Limit{bound: bound} }
 
 // AtLeast is a target that a smaller figure misses.
-func AtLeast(bound float64) limit { return limit{bound: bound, atLeast: true} }
+func AtLeast(bound float64) Limit { return Limit{bound: bound, atLeast: true} }
 
-func (l limit) holds(figure float64) bool {
+func (l Limit) holds(figure float64) bool {
 	if l.atLeast {
 		return figure >= l.bound
 	}
@@ -40,7 +40,7 @@ func (l limit) holds(figure float64) bool {
 type Row struct {
 	What   string
 	Unit   unit
-	Target limit
+	Target Limit
 	// Other names what the row is compared with; empty for nothing.
 	Other string
 	// ours and others have a figure for each round.

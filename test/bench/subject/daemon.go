@@ -29,7 +29,7 @@ type Daemon struct {
 	cluster  *cluster.Cluster
 	flags    []string
 
-	sandboxd    *simulator
+	sandboxd    *Simulator
 	dir         string
 	kubeconfig  string
 	metricsAddr string

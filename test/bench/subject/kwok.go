@@ -29,32 +29,32 @@ const (
 // nodePods is how many Pods either node takes.
 const nodePods = 20_000
 
-// kwok is KWOK with its fast stages.
-type kwok struct {
+// KWOK is a Subject: KWOK with its fast stages.
+type KWOK struct {
 	programs Programs
 	cluster  *cluster.Cluster
 	process  *Process
 }
 
 // NewKWOK returns KWOK, not started.
-func NewKWOK(p Programs, c *cluster.Cluster) *kwok { return &kwok{programs: p, cluster: c} }
+func NewKWOK(p Programs, c *cluster.Cluster) *KWOK { return &KWOK{programs: p, cluster: c} }
 
 // Name implements Subject.
-func (k *kwok) Name() string { return "KWOK" }
+func (k *KWOK) Name() string { return "KWOK" }
 
 // Node implements Subject.
-func (k *kwok) Node() string { return kwokNode }
+func (k *KWOK) Node() string { return kwokNode }
 
 // Cluster implements Subject.
-func (k *kwok) Cluster() *cluster.Cluster { return k.cluster }
+func (k *KWOK) Cluster() *cluster.Cluster { return k.cluster }
 
 // Alive implements Subject.
-func (k *kwok) Alive() error { return k.process.Alive() }
+func (k *KWOK) Alive() error { return k.process.Alive() }
 
 // Check has nothing to ask: KWOK keeps nothing.
-func (k *kwok) Check(int) error { return nil }
+func (k *KWOK) Check(int) error { return nil }
 
-func (k *kwok) start(ctx context.Context) error {
+func (k *KWOK) start(ctx context.Context) error {
 	kubeconfig, err := k.cluster.Kubeconfig(ctx, cluster.KWOKAccount)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (k *kwok) start(ctx context.Context) error {
 }
 
 // stages are those that KWOK's kustomize/stage/fast names.
-func (k *kwok) stages() ([]string, error) {
+func (k *KWOK) stages() ([]string, error) {
 	var stages []string
 	for _, folder := range []string{"node/fast", "node/heartbeat-with-lease", "pod/fast"} {
 		files, err := filepath.Glob(filepath.Join(k.programs.KwokStages, folder, "*-*.yaml"))
@@ -94,7 +94,7 @@ func (k *kwok) stages() ([]string, error) {
 }
 
 // newNode is as the daemon's own, for the scheduler.
-func (k *kwok) newNode() *corev1.Node {
+func (k *KWOK) newNode() *corev1.Node {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("4000"), corev1.ResourceMemory: resource.MustParse("8Ti"),
 		corev1.ResourcePods: *resource.NewQuantity(nodePods, resource.DecimalSI),
@@ -110,6 +110,6 @@ func (k *kwok) newNode() *corev1.Node {
 	}
 }
 
-func (k *kwok) stop(ctx context.Context) error {
+func (k *KWOK) stop(ctx context.Context) error {
 	return errors.Join(k.process.Stop(), k.cluster.RemoveNode(ctx, kwokNode))
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// samples are the daemon's metrics at one moment.
-type samples map[string]*dto.MetricFamily
+// Samples are the daemon's metrics at one moment.
+type Samples map[string]*dto.MetricFamily
 
 // Metrics reads /metrics.
-func (d *Daemon) Metrics(ctx context.Context) (samples, error) {
+func (d *Daemon) Metrics(ctx context.Context) (Samples, error) {
 	body, err := d.get(ctx, "/metrics")
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (d *Daemon) get(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 // Value is the sum of a metric's series that have the label.
-func (s samples) Value(name, label, value string) (sum float64) {
+func (s Samples) Value(name, label, value string) (sum float64) {
 	for _, m := range s[name].GetMetric() {
 		for _, pair := range m.GetLabel() {
 			if pair.GetName() == label && pair.GetValue() == value {
@@ -66,7 +66,7 @@ func (s samples) Value(name, label, value string) (sum float64) {
 }
 
 // Sum is that of all series of a metric.
-func (s samples) Sum(name string) (sum float64) {
+func (s Samples) Sum(name string) (sum float64) {
 	for _, m := range s[name].GetMetric() {
 		sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 	}

@@ -16,14 +16,14 @@ import (
 // RootToken is the token of the simulated sandboxd.
 const RootToken = "a-root-token-for-the-bench"
 
-// simulator is a simulated sandboxd on loopback that takes no time of its own.
-type simulator struct {
+// Simulator is a simulated sandboxd on loopback that takes no time of its own.
+type Simulator struct {
 	node   *sandboxdsim.Server
 	Server *httptest.Server
 }
 
 // StartSimulator returns a simulator that serves.
-func StartSimulator() (*simulator, error) {
+func StartSimulator() (*Simulator, error) {
 	node, err := sandboxdsim.New(config.Config{
 		RootToken: RootToken,
 		Pools:     []config.Pool{{Key: config.Key{Template: cluster.Template}}},
@@ -31,18 +31,18 @@ func StartSimulator() (*simulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &simulator{node: node, Server: httptest.NewServer(node.Handler())}, nil
+	return &Simulator{node: node, Server: httptest.NewServer(node.Handler())}, nil
 }
 
 // Stop ends the simulator.
-func (s *simulator) Stop() error {
+func (s *Simulator) Stop() error {
 	s.Server.CloseClientConnections()
 	s.Server.Close()
 	return s.node.Close()
 }
 
 // Check reports when not exactly so many claims are alive.
-func (s *simulator) Check(want int) error {
+func (s *Simulator) Check(want int) error {
 	if got := len(s.node.History(history.Filter{}).VMs); got != want {
 		return fmt.Errorf("sandboxd holds %d claims, want %d", got, want)
 	}

@@ -61,7 +61,7 @@ type Pool struct {
 }
 
 func (p Pool) validate() error {
-	if err := p.Key.Validate(); err != nil {
+	if err := p.Validate(); err != nil {
 		return fmt.Errorf("pool %v: %w", p.Key, err)
 	}
 	if p.Target < 0 {
