@@ -20,7 +20,7 @@ func (c *Cluster) controlPlane(network netip.Prefix, files map[string]string, ad
 	own := layout.BridgeAddr(network)
 	list := []process.Component{
 		programs.Etcd(c.paths, files["etcd"], own),
-		programs.ApiServer(c.paths, files["kube-apiserver"], own, admin),
+		programs.APIServer(c.paths, files["kube-apiserver"], own, admin),
 		programs.ControllerManager(c.paths, files["kube-controller-manager"], own, admin),
 		programs.Scheduler(c.paths, files["kube-scheduler"], own, admin),
 	}

@@ -28,9 +28,9 @@ func APIServerURL(own netip.Addr) string {
 	return "https://" + netip.AddrPortFrom(own, layout.APIServerPort).String()
 }
 
-// ApiServer advertises the bridge's address, so that the Service "kubernetes"
+// APIServer advertises the bridge's address, so that the Service "kubernetes"
 // leads hosts to it.
-func ApiServer(p layout.Paths, binary string, own netip.Addr, admin *http.Client) process.Component {
+func APIServer(p layout.Paths, binary string, own netip.Addr, admin *http.Client) process.Component {
 	return process.Component{
 		Name:   "kube-apiserver",
 		Inputs: []string{p.Config(auditPolicyName)},
