@@ -182,3 +182,42 @@ func TestSimulatedOddities(t *testing.T) {
 		wantClass(t, cl.ReleaseByID(ctx, odd.ID), sandboxd.NotFound)
 	})
 }
+
+// The verbs of a remote caller on a whole node, which needs the node API token alone.
+func TestSimulatedLifecycle(t *testing.T) {
+	withSimulator(t, nil, func(t *testing.T, _ *sandboxdsim.Server, cl *sandboxd.Client) {
+		ctx := context.Background()
+		c := claimOne(t, cl)
+		hibernated := func(want bool) {
+			t.Helper()
+			rows, err := cl.FindByRef(ctx, ask.ClaimRef)
+			if err != nil || len(rows) != 1 || rows[0].ID != c.ID || rows[0].Hibernated != want {
+				t.Fatalf("rows %+v, error %v; want %s, hibernated %v", rows, err, c.ID, want)
+			}
+		}
+		for range 2 {
+			if err := cl.Hibernate(ctx, c.ID); err != nil {
+				t.Fatal(err)
+			}
+			hibernated(true)
+		}
+		if err := cl.Wake(ctx, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		hibernated(false)
+		deadline, err := cl.Renew(ctx, c.ID, 7*24*3600)
+		if err != nil || !deadline.Equal(time.Now().Add(24*time.Hour)) {
+			t.Errorf("lease until %v, error %v; want the longest that is granted", deadline, err)
+		}
+		if rows, err := cl.FindByRef(ctx, "team-red/notebook"); err != nil || len(rows) != 0 {
+			t.Errorf("rows %+v of another ref, error %v", rows, err)
+		}
+		wantClass(t, cl.Hibernate(ctx, "sb_unknown"), sandboxd.NotFound)
+		if err := cl.ReleaseByID(ctx, c.ID); err != nil {
+			t.Error(err)
+		}
+		if rows, err := cl.FindByRef(ctx, ask.ClaimRef); err != nil || len(rows) != 0 {
+			t.Errorf("rows %+v after the release, error %v", rows, err)
+		}
+	})
+}

@@ -63,7 +63,7 @@ func TestRestartKeepsVMs(t *testing.T) {
 			}
 			c := b.Claim(simtest.ClaimBody("a/new"))
 			b.WantHistory(c.ID, "made claimed answered")
-			b.Want(200, "POST", "/v1/sandboxes/"+kept.ID+"/wake", kept.Token, "")
+			b.Want(204, "POST", "/v1/sandboxes/"+kept.ID+"/wake", kept.Token, "")
 		})
 	}
 }

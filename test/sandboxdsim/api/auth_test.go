@@ -24,8 +24,8 @@ func TestTokens(t *testing.T) {
 		"POST /v1/drain":                 {204, 403, 401, 401, 401, 401},
 		"DELETE /v1/drain":               {204, 403, 401, 401, 401, 401},
 		"POST " + sandbox + "/release":   {204, 403, 204, 404, 404, 401},
-		"POST " + sandbox + "/hibernate": {200, 403, 200, 404, 404, 401},
-		"POST " + sandbox + "/wake":      {200, 403, 200, 404, 404, 401},
+		"POST " + sandbox + "/hibernate": {204, 403, 204, 404, 404, 401},
+		"POST " + sandbox + "/wake":      {204, 403, 204, 404, 404, 401},
 		"POST " + sandbox + "/renew":     {200, 403, 200, 404, 404, 401},
 		"GET /healthz":                   {200, 200, 200, 200, 200, 200},
 	} {

@@ -8,8 +8,9 @@
 //
 //   - An unknown bearer token on release, hibernate, wake or renew is 404, as a wrong token; no token at all is 401; the
 //     tenant's is 403, as on every endpoint but claim.
-//   - hibernate, wake and renew answer 200 with the row; repeating hibernate or wake changes nothing. Renewing an
-//     archived sandbox is 409. renew takes ttl_seconds as claim does.
+//   - Repeating hibernate or wake changes nothing. Hibernating on an egress lane and renewing an archived sandbox are
+//     409. renew takes ttl_seconds as claim does.
+//   - fork, checkpoint and PUT /v1/pools are not simulated.
 //   - Archived sandboxes are listed as hibernated too. They do not count as claimed, nor towards max_claims.
 //   - A body over 1 MiB and a negative ttl_seconds are 400.
 //   - A claim that is being provisioned goes on when its client has gone, and then counts as an answer lost.

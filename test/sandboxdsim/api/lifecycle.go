@@ -5,9 +5,9 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
-	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
 // release serves POST /v1/sandboxes/{id}/release: the VM is destroyed.
@@ -18,12 +18,13 @@ func (c *call) release() (Reply, error) {
 
 // hibernate serves POST /v1/sandboxes/{id}/hibernate.
 func (c *call) hibernate() (Reply, error) {
-	return rowReply(c.daemon.Hibernate(c.request.PathValue("id"), c.by))
+	return Reply{Status: http.StatusNoContent}, c.daemon.Hibernate(c.request.PathValue("id"), c.by)
 }
 
 // wake serves POST /v1/sandboxes/{id}/wake.
 func (c *call) wake() (Reply, error) {
-	return rowReply(c.daemon.Wake(c.request.PathValue("id"), c.by))
+	_, err := c.daemon.Wake(c.request.PathValue("id"), c.by)
+	return Reply{Status: http.StatusNoContent}, err
 }
 
 // renew serves POST /v1/sandboxes/{id}/renew with an optional ttl_seconds, which is read as a claim's is.
@@ -34,13 +35,9 @@ func (c *call) renew() (Reply, error) {
 	if err := c.decode(&req); err != nil {
 		return Reply{}, err
 	}
-	return rowReply(c.daemon.Renew(c.request.PathValue("id"), c.by, req.TTLSeconds))
-}
-
-// rowReply answers with the row as it is after a change.
-func rowReply(v host.VM, err error) (Reply, error) {
+	v, err := c.daemon.Renew(c.request.PathValue("id"), c.by, req.TTLSeconds)
 	if err != nil {
 		return Reply{}, err
 	}
-	return OK(newRow(v))
+	return OK(map[string]time.Time{"deadline": v.Claim.Deadline})
 }

@@ -45,8 +45,7 @@ func (c *call) list() (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	if query := c.request.URL.Query(); query.Has("claim_ref") {
-		ref := query.Get("claim_ref")
+	if ref := c.request.URL.Query().Get("claim_ref"); ref != "" {
 		rows = slices.DeleteFunc(rows, func(r row) bool { return r.ClaimRef != ref })
 	}
 	return OK(map[string][]row{"sandboxes": rows})

@@ -11,7 +11,7 @@ import (
 
 // Hibernate hibernates a sandbox as by the daemon's own decision.
 func (h *Host) Hibernate(id string) error {
-	_, err := h.Daemon().Hibernate(id, history.ByControl)
+	_, err := h.Daemon().change(id, history.EventHibernated, history.ByControl, (*Claim).hibernate)
 	return err
 }
 

@@ -8,12 +8,22 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// Hibernate hibernates a sandbox.
-func (d *Daemon) Hibernate(id string, by history.Actor) (VM, error) {
-	return d.change(id, history.EventHibernated, by, (*Claim).hibernate)
+// Hibernate hibernates a sandbox, unless it is on an egress lane.
+func (d *Daemon) Hibernate(id string, by history.Actor) error {
+	return d.do(func() error {
+		v, err := d.claimed(id)
+		if err == nil && v.Key.Net != config.DefaultNet {
+			err = Errorf(http.StatusConflict, "a sandbox on the egress lane %q cannot hibernate", v.Key.Net)
+		}
+		if err == nil {
+			_, err = d.apply(id, history.EventHibernated, by, (*Claim).hibernate)
+		}
+		return err
+	})
 }
 
 // Wake wakes a hibernated or archived sandbox. An archived one needs room on the host and gets a fresh lease.

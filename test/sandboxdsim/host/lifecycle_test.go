@@ -4,6 +4,7 @@
 package host_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,16 +36,16 @@ func TestHibernationKeepsTheLeaseRunning(t *testing.T) {
 	simtest.InBubble(t, simtest.Config(), func(b simtest.Sim) {
 		c := b.Claim(simtest.ClaimBody("a/b"))
 		path := "/v1/sandboxes/" + c.ID
-		b.Want(200, "POST", path+"/hibernate", c.Token, "")
-		b.Want(200, "POST", path+"/hibernate", c.Token, "")
+		b.Want(204, "POST", path+"/hibernate", c.Token, "")
+		b.Want(204, "POST", path+"/hibernate", c.Token, "")
 		if r := b.List("").Sandboxes[0]; !r.Hibernated || r.Archived || !r.Deadline.Equal(c.Deadline) {
 			b.Errorf("hibernated: %+v", r)
 		}
-		b.Want(200, "POST", path+"/wake", c.Token, "")
+		b.Want(204, "POST", path+"/wake", c.Token, "")
 		if r := b.List("").Sandboxes[0]; r.Hibernated || !r.Deadline.Equal(c.Deadline) {
 			b.Errorf("woken: %+v", r)
 		}
-		b.Want(200, "POST", path+"/hibernate", simtest.RootToken, "")
+		b.Want(204, "POST", path+"/hibernate", simtest.RootToken, "")
 		b.WantHistory(c.ID, "made claimed answered hibernated woken hibernated")
 		time.Sleep(config.DefaultTTL)
 		if reaped, err := b.Reap(); err != nil || len(reaped) != 1 {
@@ -77,7 +78,7 @@ func TestArchivingRewritesTheLeaseBothWays(t *testing.T) {
 				}
 				b.Want(409, "POST", "/v1/sandboxes/"+c.ID+"/renew", c.Token, "")
 				time.Sleep(time.Minute)
-				b.Want(200, "POST", "/v1/sandboxes/"+c.ID+"/wake", c.Token, "")
+				b.Want(204, "POST", "/v1/sandboxes/"+c.ID+"/wake", c.Token, "")
 				r = b.List("").Sandboxes[0]
 				if r.Archived || r.Hibernated || time.Until(r.Deadline) != tc.ttl {
 					b.Errorf("woken: %+v, lease %v, want %v", r, time.Until(r.Deadline), tc.ttl)
@@ -108,12 +109,26 @@ func TestRenewMovesTheLease(t *testing.T) {
 			simtest.InBubble(t, simtest.Config(), func(b simtest.Sim) {
 				c := b.Claim(simtest.ClaimBody("a/b"))
 				time.Sleep(time.Minute)
-				b.Want(tc.status, "POST", "/v1/sandboxes/"+c.ID+"/renew", c.Token, tc.body)
+				granted := b.Want(tc.status, "POST", "/v1/sandboxes/"+c.ID+"/renew", c.Token, tc.body)
+				if want := `"deadline":"` + b.List("").Sandboxes[0].Deadline.Format(time.RFC3339Nano); tc.status == 200 && !strings.Contains(string(granted.Body), want) {
+					b.Errorf("answer %s, want %s in it", granted.Body, want)
+				}
 				if got := time.Until(b.List("").Sandboxes[0].Deadline); got != tc.want {
 					b.Errorf("lease %v, want %v", got, tc.want)
 				}
 			})
 		})
+	}
+}
+
+func TestNoHibernationOnAnEgressLane(t *testing.T) {
+	cfg := simtest.Config()
+	cfg.Pools = append(cfg.Pools, config.Pool{Key: config.Key{Template: simtest.Image, Net: "lane-1", Size: config.DefaultSize}})
+	b := simtest.Start(t, cfg)
+	c := b.Claim(`{"template":"` + simtest.Image + `","net":"lane-1"}`)
+	b.Want(409, "POST", "/v1/sandboxes/"+c.ID+"/hibernate", c.Token, "")
+	if b.List("").Sandboxes[0].Hibernated {
+		t.Error("it is hibernated")
 	}
 }
 
