@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
@@ -49,10 +51,18 @@ type Index struct {
 	listed  atomic.Pointer[time.Time]
 }
 
-// NewIndex returns an Index of the sandboxes behind client. ended reports whether a
+// NewIndex returns an Index of the sandboxes behind client. The table has been loaded, and
+// nothing has been claimed since. ended reports whether a
 // claim's sandbox is known to be gone already; it must not use the table.
 func NewIndex(client Client, table *claims.Table, ended func(claims.Claim) bool) *Index {
-	return &Index{client: client, table: table, ended: ended}
+	x := &Index{client: client, table: table, ended: ended}
+	x.missing.unlisted = sets.New[string]()
+	for id, c := range x.Claims() {
+		if c.State == claims.Quarantined || c.State == claims.Releasing {
+			x.missing.unlisted.Insert(id)
+		}
+	}
+	return x
 }
 
 // Listing is sandboxd's index at one moment, by sandbox id.
@@ -73,6 +83,7 @@ func (x *Index) List(ctx context.Context) (Listing, error) {
 	for _, s := range all {
 		l[s.ID] = s
 	}
+	x.missing.listed(l)
 	return l, nil
 }
 
@@ -147,7 +158,7 @@ func (x *Index) readMissing(ctx context.Context, id string) (time.Time, error) {
 // lately, the listing lacks another sandbox whose lease runs, or there is no other
 // sandbox and a list has failed lately.
 func (x *Index) endedWithLease(l Listing, c claims.Claim, since, now time.Time) bool {
-	if !c.Expired(now) || c.State == claims.Quarantined || since.Before(c.LeaseEnd()) {
+	if !c.Expired(now) || c.State == claims.Quarantined || x.missing.neverListed(c.ID) || since.Before(c.LeaseEnd()) {
 		return false
 	}
 	failed, unreachable := x.missing.lastFailures()

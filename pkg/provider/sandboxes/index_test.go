@@ -219,6 +219,48 @@ func TestWhenTheIndexWasListed(t *testing.T) {
 	})
 }
 
+// A daemon that starts knows nothing of what sandboxd failed at before. A claim that was
+// on its way out already is not believed to be gone because its lease has ended and the
+// index of a sandboxd that restarted too lacks it.
+func TestALeaseEndAfterAStartProvesNothingBeforeAListing(t *testing.T) {
+	for name, listed := range map[string]bool{"never listed": false, "listed once": true} {
+		t.Run(name, func(t *testing.T) {
+			inFixture(t, func(t *testing.T, f *fixture) {
+				c := f.claim("a")
+				if err := f.table.EnqueueRelease(c.Key, c.ID); err != nil {
+					t.Fatal(err)
+				}
+				f.open()
+				if listed {
+					if _, err := f.index.List(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Until(c.Deadline) + time.Second)
+				f.node.Lose(c.ID)
+				gone := func() bool {
+					t.Helper()
+					gone, err := f.index.ConfirmGone(t.Context(), f.table.Releasing()[0])
+					if err != nil && !NotSure(err) {
+						t.Fatal(err)
+					}
+					return gone
+				}
+				if got := gone(); got != listed {
+					t.Errorf("gone after the first observation: %v, want %v", got, listed)
+				}
+				for range 5 {
+					time.Sleep(time.Minute)
+					listed = gone()
+				}
+				if !listed {
+					t.Error("not gone after 5 minutes")
+				}
+			})
+		})
+	}
+}
+
 func TestAFindingCountsInTwoPasses(t *testing.T) {
 	inFixture(t, func(t *testing.T, f *fixture) {
 		scan := NewOrphanScan(f.index)

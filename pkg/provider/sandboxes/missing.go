@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
@@ -30,6 +32,29 @@ type missingSince struct {
 	// When the index last could not be listed, and when sandboxd last could not be
 	// reached for it.
 	failed, unreachable time.Time
+	// unlisted are the sandboxes whose claims were loaded when the daemon started and
+	// that sandboxd has not listed since.
+	unlisted sets.Set[string]
+}
+
+// listed records that the index has these sandboxes.
+func (m *missingSince) listed(l Listing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.unlisted {
+		if _, ok := l[id]; ok {
+			m.unlisted.Delete(id)
+		}
+	}
+}
+
+// neverListed reports whether sandboxd has not listed the sandbox since its claim was
+// loaded. What was known of it before, and of sandboxd's failures, was lost with the
+// daemon that ran then.
+func (m *missingSince) neverListed(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.unlisted.Has(id)
 }
 
 // observe records that a sandbox is missing, and returns since when it is.
@@ -95,4 +120,9 @@ func (m *missingSince) prune(now time.Time, claimed map[string]claims.Claim) {
 		_, known := claimed[id]
 		return now.Sub(s.last) > observationTTL && (!known || !s.confirmed)
 	})
+	for id := range m.unlisted {
+		if _, known := claimed[id]; !known {
+			m.unlisted.Delete(id)
+		}
+	}
 }
