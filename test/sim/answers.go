@@ -11,14 +11,15 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/sim/model"
 )
 
-// answers stands between the daemon and sandboxd: it shows the model each claim
-// and release that is asked for, and takes note of the credential in each claim's
-// answer.
+// answers sits between the daemon and sandboxd. It reports each claim and release to
+// the model, and records the credential in each claim's answer.
 type answers struct {
-	leak  *leaks
-	model *model
+	leaks *model.Leaks
+	model *model.Model
 	next  http.RoundTripper
 }
 
@@ -26,7 +27,7 @@ type answers struct {
 func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case strings.HasSuffix(req.URL.Path, "/release"):
-		a.model.askedFor("a release")
+		a.model.Requested("a release")
 	case strings.HasSuffix(req.URL.Path, "/v1/claim"):
 		return a.claim(req)
 	}
@@ -47,8 +48,8 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	since := time.Now()
-	a.model.askedFor("a claim")
-	a.model.claiming(asked.ClaimRef)
+	a.model.Requested("a claim")
+	a.model.ClaimRequested(asked.ClaimRef)
 	resp, err := a.next.RoundTrip(req)
 	if err != nil {
 		return resp, err
@@ -60,16 +61,10 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 		OwnerAddr string `json:"owner_addr"`
 	}
 	if err == nil && json.Unmarshal(body, &claim) == nil && claim.ID != "" && claim.Token != "" {
-		a.leak.handedOut(claim.ID, claim.Token)
-		if host, _, err := net.SplitHostPort(claim.OwnerAddr); err != nil || !isAddress(host) {
-			a.model.oddlyAddressed(claim.ID, asked.ClaimRef, since)
+		a.leaks.HandedOut(claim.ID, claim.Token)
+		if host, _, err := net.SplitHostPort(claim.OwnerAddr); err != nil || !model.IsPodIP(host) {
+			a.model.AddressUnusable(claim.ID, asked.ClaimRef, since)
 		}
 	}
 	return resp, err
-}
-
-// isAddress reports whether a Pod's IP can be the text.
-func isAddress(text string) bool {
-	ip := net.ParseIP(text)
-	return ip != nil && !ip.IsUnspecified()
 }

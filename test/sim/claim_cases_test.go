@@ -17,7 +17,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
-func TestStopDuringAClaim(t *testing.T) {
+func TestInterruptedClaimLeavesOneVM(t *testing.T) {
 	t.Run("the answer is lost", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse, Count: 1})
@@ -46,7 +46,7 @@ func TestStopDuringAClaim(t *testing.T) {
 			}
 		})
 	})
-	t.Run("our deadline passes first", func(t *testing.T) {
+	t.Run("the request's deadline passes first", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 70 * time.Second}, Count: 1})
 			w.API.CreateOwner(nb)
@@ -60,7 +60,7 @@ func TestStopDuringAClaim(t *testing.T) {
 	})
 }
 
-func TestShortageIsNotFinal(t *testing.T) {
+func TestShortageIsRetried(t *testing.T) {
 	for name, statuses := range map[string][]int{
 		"429 503 503":  {429, 503, 503},
 		"429 30 times": make([]int, 30),
@@ -94,7 +94,7 @@ func TestShortageIsNotFinal(t *testing.T) {
 	}
 }
 
-func TestRestartAtScale(t *testing.T) {
+func TestRestartWithManyClaims(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		const pods = 2000
 		for i := range pods {
@@ -128,7 +128,7 @@ func TestRestartAtScale(t *testing.T) {
 	})
 }
 
-func TestCreateStorm(t *testing.T) {
+func TestManyPodsCreatedAtOnce(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		full := 1
@@ -160,8 +160,8 @@ func TestCreateStorm(t *testing.T) {
 				messages[p.Status.Message] = true
 			}
 		}
-		if told := w.Events.messages("SandboxRefused"); len(told) != 1 {
-			t.Errorf("the owners are told %d texts, so events do not aggregate: %q", len(told), told)
+		if texts := w.Events.messages("SandboxRefused"); len(texts) != 1 {
+			t.Errorf("the owners get %d different texts, so events do not aggregate: %q", len(texts), texts)
 		}
 		if len(messages) != 1 {
 			t.Errorf("the refusals have %d texts, so events do not aggregate: %v", len(messages), messages)

@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
+	"github.com/cocoonstack/vk-sandbox/test/sim/model"
 )
 
-func TestSandboxFollowsItsPodsController(t *testing.T) {
+func TestLastControllerAuthorizesRelease(t *testing.T) {
 	const heir = "team-red/heir"
 	for _, tc := range []struct {
 		name string
@@ -29,7 +31,7 @@ func TestSandboxFollowsItsPodsController(t *testing.T) {
 			w.mustStart()
 		}},
 		{"lost as a tombstone", 0, func(w *World) {
-			w.daemon.kubelet.loseDeletions(1)
+			w.daemon.kubelet.LoseDeletions(1)
 			w.API.RemovePod(nb, "")
 		}},
 	} {
@@ -55,15 +57,15 @@ func TestSandboxFollowsItsPodsController(t *testing.T) {
 	}
 }
 
-func TestDeletedPodWithAFinalizerEnds(t *testing.T) {
+func TestDeletedPodWithFinalizerBecomesTerminal(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.API.CreateOwner(nb)
-		w.API.CreatePod(nb, false, "86400", finalized)
+		w.API.CreatePod(nb, false, "86400", apiserver.WithFinalizer)
 		w.Wait(2 * time.Second)
 		id := w.running(nb)
 		w.API.DeletePod(nb)
 		w.Wait(2 * time.Minute)
-		if p := w.API.Pod(nb); p == nil || !terminal(p) || !notReady(p) || !w.lives(id) {
+		if p := w.API.Pod(nb); p == nil || !apiserver.Terminal(p) || !apiserver.NotReady(p) || !w.lives(id) {
 			t.Errorf("while the finalizer stays: %s, its sandbox lives: %v", w.describe(nb), w.lives(id))
 		}
 		w.API.DeleteOwner(nb, false)
@@ -79,8 +81,8 @@ func TestDeletedPodWithAFinalizerEnds(t *testing.T) {
 	})
 }
 
-func TestRestoreIsNoAuthority(t *testing.T) {
-	for n, held := range map[int]bool{missingOwnersBound - 1: false, missingOwnersBound: true} {
+func TestRestoreAuthorizesNoRelease(t *testing.T) {
+	for n, held := range map[int]bool{model.MissingOwnersBound - 1: false, model.MissingOwnersBound: true} {
 		for _, away := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d forgotten, daemon away %v", n, away), func(t *testing.T) {
 				play(t, func(t *testing.T, w *World) {
@@ -90,11 +92,11 @@ func TestRestoreIsNoAuthority(t *testing.T) {
 					if away {
 						w.Stop()
 					}
-					w.model.restore() // nothing was there at the backup
+					w.model.Restore() // nothing was there at the backup
 					if away {
 						w.mustStart()
 					}
-					w.Wait(missingOwnersHold - time.Minute)
+					w.Wait(model.MissingOwnersHold - time.Minute)
 					if got := len(w.alive()); held && got != n {
 						t.Errorf("%d of %d live before the hold is over", got, n)
 					}
@@ -108,7 +110,7 @@ func TestRestoreIsNoAuthority(t *testing.T) {
 	}
 }
 
-func TestAnotherClusterHasNoSay(t *testing.T) {
+func TestOtherClusterAuthorizesNoRelease(t *testing.T) {
 	for name, visit := range map[string]func(w *World){
 		"at a start":                     func(w *World) { w.StartElsewhere(5*time.Minute, false); w.mustStart() },
 		"at a start, with Pods":          func(w *World) { w.StartElsewhere(5*time.Minute, true); w.mustStart() },
@@ -121,14 +123,14 @@ func TestAnotherClusterHasNoSay(t *testing.T) {
 				visit(w)
 				w.Wait(2 * time.Minute)
 				if !w.lives(id) || w.running(nb) != id {
-					t.Errorf("back home, the sandbox lives: %v; %s", w.lives(id), w.describe(nb))
+					t.Errorf("in its own cluster again, the sandbox lives: %v; %s", w.lives(id), w.describe(nb))
 				}
 			})
 		})
 	}
 }
 
-func TestOddAddressCostsNoSandbox(t *testing.T) {
+func TestUnusableAddressKeepsSandbox(t *testing.T) {
 	for name, tc := range map[string]struct{ address, ip string }{
 		"no port":       {`"10.0.0.5"`, "10.0.0.5"},
 		"bare IPv6":     {`"fd00::5"`, "fd00::5"},
@@ -152,14 +154,14 @@ func TestOddAddressCostsNoSandbox(t *testing.T) {
 	}
 }
 
-// The answer of one failed create is the Pod's end, even where the watch has yet
-// to bring it.
-func TestPodThatEndedClaimsNothing(t *testing.T) {
+// With restart policy Never one failed create ends the Pod, even before the watch
+// delivers the terminal phase.
+func TestTerminalPodClaimsNothing(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
-		w.daemon.kubelet.slow(200 * time.Millisecond)
+		w.daemon.kubelet.DelayWatch(200 * time.Millisecond)
 		w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 429, Count: 1})
 		w.API.CreateOwner(nb)
-		w.API.CreatePod(nb, false, "86400", neverRestarted)
+		w.API.CreatePod(nb, false, "86400", apiserver.NeverRestarted)
 		w.Wait(10 * time.Minute)
 		if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed || len(w.alive()) != 0 {
 			t.Errorf("%s, and %d sandboxes are held", w.describe(nb), len(w.alive()))

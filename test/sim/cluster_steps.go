@@ -5,12 +5,14 @@ package sim
 
 import (
 	"time"
+
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-// other is a second Sandbox, whose Pod may have the name of the first.
+// other returns the name of a second Sandbox, whose Pod may have the first one's name.
 func other(n uint32) string { return name(n) + "-b" }
 
-// clusterActions is what happens to ownership and to the cluster itself.
+// clusterActions change ownership and the cluster itself.
 func clusterActions() []action {
 	return []action{
 		{"a pod's controller changes", 7, func(w *World, a, b uint32) {
@@ -33,12 +35,12 @@ func clusterActions() []action {
 			}
 		}},
 		{"delete the other sandbox", 3, func(w *World, a, _ uint32) { w.API.DeleteOwner(other(a), false) }},
-		{"the other sandbox makes its pod", 4, func(w *World, a, b uint32) { w.API.CreatePodOf(other(a), newPod(name(a), lease(b))) }},
+		{"the other sandbox makes its pod", 4, func(w *World, a, b uint32) { w.API.CreatePodOf(other(a), apiserver.NewPod(name(a), lease(b))) }},
 
 		{"finalizers are removed", 4, func(w *World, a, _ uint32) { w.API.RemoveFinalizers(name(a)) }},
 
 		{"the api server is backed up", 4, func(w *World, _, _ uint32) { w.API.Backup() }},
-		{"the api server is restored", 2, func(w *World, _, _ uint32) { w.model.restore() }},
+		{"the api server is restored", 2, func(w *World, _, _ uint32) { w.model.Restore() }},
 
 		{"the daemon meets another api server", 1, func(w *World, a, b uint32) {
 			w.StartElsewhere(time.Duration(1+a%5)*time.Minute, b%2 == 0)

@@ -59,9 +59,9 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// A table passes through an older build and back: what that build does not
-// know is dropped, and what the table no longer says is unknown, not changed.
-func TestTableOfAnotherVersion(t *testing.T) {
+// An older build drops the fields that it does not know. The newer build must treat a
+// missing field as unknown, not as changed.
+func TestTableOfOtherVersionLoads(t *testing.T) {
 	older := func(t *testing.T, table []byte) []byte {
 		var file struct {
 			Claims    map[string]map[string]any `json:"claims"`
@@ -129,10 +129,9 @@ func TestTableOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A claim that could neither be recorded nor given back, and whose Pod has gone
-// since as has the next of its name, is let go once the node is sure, however
-// long that takes.
-func TestTentativeClaimOfAPodThatIsGone(t *testing.T) {
+// A claim can be neither recorded nor released, and its Pod and the next Pod of that
+// name are deleted. The row is removed once the node confirms the end of the VM.
+func TestTentativeClaimOfDeletedPodIsRemoved(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.FS.SetFault(func(faultfs.Op) error { return errDisk })
 		w.fault(fault.Fault{Endpoint: "release", Action: fault.ActionStatus, Status: 500})

@@ -1,28 +1,25 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sim runs the whole provider in one process under virtual time: the
-// real table on a file system that fails and crashes, the real client against
-// the simulated sandboxd, the real delete authorisation against an API server
-// that errs and lags, driven by a stand-in for virtual-kubelet that does what
-// the library does, its losses included.
+// Package sim runs the whole provider in one process under virtual time. It uses the
+// real claims table on a file system that fails and crashes, the real client against
+// the simulated sandboxd, and the real delete authorization against an API server that
+// fails and lags. A stand-in for virtual-kubelet drives it.
 //
-// A history is a list of random steps. After each step a model that knows only
-// what users and nodes did checks the rules of docs/architecture.md: no sandbox destroyed
-// without authority, no credential dropped while its sandbox lives, nothing
-// Running that is not durable, nothing Failed that is alive, no sandbox for two
-// Pods, no token in sight. At the end all faults are lifted, and everything
-// has to settle; a fault that concerns one sandbox may stay, and must hold up
-// no other.
+// A history is a list of random steps. After each step the model checks the rules of
+// docs/architecture.md. At the end all faults are lifted, and all work must finish. A
+// fault of one sandbox may stay; it must not delay other sandboxes.
 //
-// Whose a sandbox is follows its Pod: a release is right if the controller that
-// the Pod had last allows it. An earlier one counts only while the daemon cannot
-// have known of the change, or cannot have written it down: its cache has not
-// shown it, or the daemon ended within a minute after that. Nothing is destroyed
-// while its Pod lives, and nothing in another cluster. A restore of the API
-// server is no authority: where it forgets several Pods with their owners, their
-// sandboxes live for the hold's time.
+// A release is authorized by the last controller that the Pod had. An earlier
+// controller counts only while the daemon cannot know the change or cannot have
+// recorded it: its cache has not shown the change, or the daemon ended within a minute
+// after that. Nothing is destroyed while its Pod lives, and nothing in another cluster.
+// A restore of the API server authorizes nothing: if it removes several Pods together
+// with their owners, their sandboxes live for the hold's duration.
 //
-// An index may be wrong, in the list and in single reads together, for four
-// minutes after a restart of sandboxd; the list alone for as long as it likes.
+// After a restart of sandboxd the list and the single reads can be wrong together for
+// four minutes. The list alone can be wrong for any time.
+//
+// The steps, the World and the scenarios live here. The parts of the simulated host
+// have packages of their own: apiserver, kubelet and model.
 package sim

@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// events takes the daemon's events down and looks through them for tokens.
+// events records the daemon's events and searches them for tokens.
 type events struct {
 	look func([]byte)
 
@@ -50,7 +51,7 @@ func (l *events) about(kind, name string) (out []string) {
 	return out
 }
 
-// messages returns the different texts of a reason.
+// messages returns the distinct messages of a reason.
 func (l *events) messages(reason string) (out []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,4 +61,27 @@ func (l *events) messages(reason string) (out []string) {
 		}
 	}
 	return out
+}
+
+// logText keeps what loggers write and passes it to look.
+type logText struct {
+	look func([]byte)
+
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (l *logText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.look(p)
+	return l.text.Write(p)
+}
+
+// String returns everything that was written.
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

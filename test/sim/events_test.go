@@ -13,7 +13,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
-// What happens to a sandbox is told on its Pod and on its owner.
+// Events of a sandbox appear on its Pod and on its owner.
 func TestEvents(t *testing.T) {
 	const (
 		claimed   = "Normal SandboxClaimed: claimed a sandbox for the pod"
@@ -34,7 +34,7 @@ func TestEvents(t *testing.T) {
 			w.Wait(time.Minute)
 			w.API.CreatePod(nb, false, "86400")
 			w.Wait(time.Minute)
-			// A restart is nobody's news.
+			// A restart creates no event.
 			w.Stop()
 			w.mustStart()
 			w.Wait(time.Minute)
@@ -74,7 +74,7 @@ func TestEvents(t *testing.T) {
 			w.Wait(time.Minute)
 			const full = "Warning SandboxRefused: the pod is not served: sandboxd claim: no warm capacity (HTTP 429); retried until the pool has capacity"
 			expect(t, w, "Sandbox", full, full, full, claimed)
-			expect(t, w, "Pod", claimed) // the library tells the Pod itself
+			expect(t, w, "Pod", claimed) // the library records the event on the Pod itself
 		})
 	})
 	t.Run("the lease ended", func(t *testing.T) {

@@ -10,17 +10,20 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
+	"github.com/cocoonstack/vk-sandbox/test/sim/kubelet"
 )
 
-// settleTime is longer than every back-off and every lease but the day-long.
-const settleTime = 25 * time.Minute
+// recoveryTime is longer than every back-off and every lease but the one-day lease.
+const recoveryTime = 25 * time.Minute
 
-// Outcome is how a history ended.
+// Outcome is the result of a history.
 type Outcome struct {
-	// Violations are the rules that were broken; none is good.
+	// Violations are the broken rules; empty for a good history.
 	Violations []string
-	// Step is the step after which the first violation was seen; the number of
-	// steps when it was seen at the end.
+	// Step is the step after which the first violation was found, or the number of
+	// steps if it was found at the end.
 	Step int
 	// Log is the daemon's log.
 	Log string
@@ -39,21 +42,21 @@ func Play(t *testing.T, seed uint64, steps []Step) (o Outcome) {
 			w.restart()
 			do[s.Do](w, s.A, s.B)
 			w.Wait(time.Second)
-			if o.Violations = w.model.check(); len(o.Violations) > 0 {
+			if o.Violations = w.model.Check(); len(o.Violations) > 0 {
 				o.Step = i
 				return
 			}
 		}
 		o.Step = len(steps)
 		w.heal()
-		w.Wait(settleTime)
-		o.Violations = w.model.settled()
+		w.Wait(recoveryTime)
+		o.Violations = w.model.CheckFinal()
 	})
 	return o
 }
 
-// restart starts the daemon when it is not running. On a disk that fails it
-// refuses, and is started again after a later step.
+// restart starts the daemon if it is not running. A start can fail with the disk; the
+// next step tries again.
 func (w *World) restart() {
 	if w.daemon != nil && w.daemon.exited.Load() {
 		w.Stop()
@@ -65,11 +68,11 @@ func (w *World) restart() {
 	}
 }
 
-// heal lifts every fault but the lasting ones, and for every other seed what holds
-// up deleted Pods.
+// heal lifts every fault but the lasting ones. For even seeds it also removes the
+// finalizers of Pods.
 func (w *World) heal() {
 	w.FS.SetFault(nil)
-	w.API.SetMood(Well)
+	w.API.SetMode(apiserver.Healthy)
 	w.API.CollectGarbage()
 	if w.seed%2 == 0 {
 		for key := range w.API.Pods() {
@@ -81,7 +84,7 @@ func (w *World) heal() {
 		f.Count, f.For = 0, metav1.Duration{}
 		w.addFault(f)
 	}
-	w.kubelet(func(k *kubelet) { k.hold(false); k.slow(0); k.loseDeletions(0) })
+	w.onKubelet(func(k *kubelet.Kubelet) { k.HoldCache(false); k.DelayWatch(0); k.LoseDeletions(0) })
 	if w.daemon != nil && w.daemon.exited.Load() {
 		w.Stop()
 	}

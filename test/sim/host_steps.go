@@ -10,7 +10,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
-// hostActions is what happens to the disk, the machine and the daemon, and time.
+// hostActions change the disk, the machine and the daemon, or let time pass.
 func hostActions() []action {
 	return []action{
 		{"the disk is full", 4, func(w *World, a, _ uint32) {

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// longestLie is how long the list and the single reads can be wrong together.
-	// A provider may take an absence for the end only when it lasts longer.
-	longestLie = 4 * time.Minute
-	// honestTime is how long the index is right between two such times, so that
-	// whoever looks every minute or two sees that it is.
-	honestTime = 3 * time.Minute
+	// maxIndexFault is how long the list and the single reads can be wrong together.
+	// The provider must not treat a shorter absence as the end of a sandbox.
+	maxIndexFault = 4 * time.Minute
+	// minIndexCorrect is how long the index is correct between two such periods, so
+	// that a check every one or two minutes sees a correct index.
+	minIndexCorrect = 3 * time.Minute
 )
 
-// indexActions is what happens to sandboxd's index.
+// indexActions change sandboxd's index.
 func indexActions() []action {
-	// The list alone can be wrong for any time: a single read says otherwise.
+	// The list alone can be wrong for any time: single reads stay correct.
 	onList := func(f fault.Fault) func(*World, uint32, uint32) {
 		return func(w *World, a, b uint32) {
 			f := f
 			f.Endpoint, f.Count = "list", int(1+a%3)
 			f.For = metav1.Duration{Duration: 20 * time.Second}
 			if b%3 == 0 {
-				f.Count, f.For = 0, metav1.Duration{Duration: longestLie}
+				f.Count, f.For = 0, metav1.Duration{Duration: maxIndexFault}
 			}
 			w.addFault(f)
 		}
@@ -40,17 +40,17 @@ func indexActions() []action {
 		{"list is empty", 3, onList(fault.Fault{Action: fault.ActionEmpty})},
 		{"list is partial", 3, onList(fault.Fault{Action: fault.ActionOmit, Fraction: 0.5})},
 		{"sandboxd restarts", 4, func(w *World, a, b uint32) {
-			if time.Since(w.lied) < honestTime {
+			if time.Since(w.indexWrongUntil) < minIndexCorrect {
 				return
 			}
 			o := sandboxdsim.RestartOptions{Down: metav1.Duration{Duration: pick(a, 0, time.Second, 30*time.Second, 5*time.Minute)}}
-			if span := pick(b, 0, 5*time.Second, 20*time.Second, 90*time.Second, longestLie); span > 0 {
+			if span := pick(b, 0, 5*time.Second, 20*time.Second, 90*time.Second, maxIndexFault); span > 0 {
 				o.Rebuild = fault.Rebuild{
 					For:   metav1.Duration{Duration: span},
 					Index: pick(a>>8, fault.IndexEmpty, fault.IndexPartial, fault.IndexUnavailable),
 				}
 			}
-			w.lied = time.Now().Add(o.Down.Duration + o.Rebuild.For.Duration)
+			w.indexWrongUntil = time.Now().Add(o.Down.Duration + o.Rebuild.For.Duration)
 			must(w, w.Sandboxd.Restart(o))
 		}},
 		{"one row is odd", 3, func(w *World, a, b uint32) {
@@ -90,8 +90,8 @@ func (w *World) addFault(f fault.Fault) {
 	must(w, err)
 }
 
-// addLasting adds a fault that must keep nothing but its own sandbox from its end.
-// One in four stays when all others are lifted.
+// addLasting adds a fault that must not delay any sandbox but its own. One in four
+// stays until the end of the history.
 func (w *World) addLasting(n uint32, f fault.Fault) {
 	w.addFault(f)
 	if (n>>16)%4 == 0 {

@@ -13,20 +13,18 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
-// scrape returns the metrics of the running daemon, after a look for
-// credentials in them.
+// scrape returns the metrics of the running daemon. It searches them for credentials.
 func (w *World) scrape() string {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	w.daemon.metrics.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	w.leak.look(rec.Body.Bytes())
+	w.leaks.Look(rec.Body.Bytes())
 	if !strings.Contains(rec.Body.String(), "vk_sandbox_claims{") {
 		w.t.Fatalf("no metrics: %s", rec.Body)
 	}
 	return rec.Body.String()
 }
 
-// What happens to a daemon is what its metrics say.
 func TestMetrics(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.Stop()

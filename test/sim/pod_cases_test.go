@@ -14,9 +14,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-func TestRebootWithoutSandboxd(t *testing.T) {
+func TestRebootWaitsForSandboxd(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		kept, lost := w.run("team-red/kept"), w.run("team-red/lost")
 		w.Crash(true)
@@ -29,17 +30,17 @@ func TestRebootWithoutSandboxd(t *testing.T) {
 		posts := w.posts()
 		w.mustStart()
 		published := 0
-		w.daemon.kubelet.observe = func(p *corev1.Pod) { published++; w.model.published(p) }
+		w.daemon.kubelet.Observe = func(p *corev1.Pod) { published++; w.model.StatusPublished(p) }
 		w.Wait(80 * time.Second)
 		if published != 0 {
-			t.Errorf("%d statuses were published before sandboxd vouched for anything", published)
+			t.Errorf("%d statuses were published before sandboxd confirmed any claim", published)
 		}
 		for _, c := range w.Table().List() {
 			if c.State != claims.Quarantined {
-				t.Errorf("%s is %s before sandboxd vouched for it", c.Key, c.State)
+				t.Errorf("%s is %s before sandboxd confirmed it", c.Key, c.State)
 			}
 		}
-		w.Wait(7 * time.Minute) // a rebuild of the index is over by then
+		w.Wait(7 * time.Minute) // longer than a rebuild of the index
 		if w.running("team-red/kept") != kept {
 			t.Error("the kept sandbox was replaced")
 		}
@@ -52,9 +53,9 @@ func TestRebootWithoutSandboxd(t *testing.T) {
 	})
 }
 
-// The Pod that takes the place of one whose VM was lost gets a VM of its own,
-// not what is left of the lost one.
-func TestReplacementOfALostVM(t *testing.T) {
+// A Pod that replaces one whose VM was lost claims a new VM; it does not adopt the
+// lost claim.
+func TestReplacementOfLostVMGetsNewVM(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restarted %v", restarted), func(t *testing.T) {
 			play(t, func(t *testing.T, w *World) {
@@ -88,12 +89,12 @@ func TestReplacementOfALostVM(t *testing.T) {
 	}
 }
 
-func TestPodsThatTheAPIDoesNotShow(t *testing.T) {
+func TestPodsMissingFromListKeepTheirVMs(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		hide func(w *World)
 	}{
-		{"the api is away and then shows no pods", func(w *World) { w.API.SetMood(Refusing) }},
+		{"the api is away and then shows no pods", func(w *World) { w.API.SetMode(apiserver.Refusing) }},
 		{"the first list is short", func(*World) {}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestPodsThatTheAPIDoesNotShow(t *testing.T) {
 				posts := w.posts()
 				w.mustStart()
 				w.Wait(90 * time.Second)
-				w.API.SetMood(Well)
+				w.API.SetMode(apiserver.Healthy)
 				w.Wait(20 * time.Minute)
 				for _, key := range keys {
 					w.API.CreatePod(key, false, "86400")
@@ -131,7 +132,7 @@ func TestPodsThatTheAPIDoesNotShow(t *testing.T) {
 	}
 }
 
-func TestMassEviction(t *testing.T) {
+func TestMassEvictionKeepsVMs(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		ids := map[string]string{}
 		for i := range 20 {
@@ -158,9 +159,9 @@ func TestMassEviction(t *testing.T) {
 	})
 }
 
-// The node lifecycle controller says so of all Pods of a node that was not reached
-// for a while, and does not take it back.
-func TestAPodIsReadyAgain(t *testing.T) {
+// The node lifecycle controller sets Ready to False on all Pods of an unreachable node,
+// and never reverts it.
+func TestNotReadyPodBecomesReady(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.run(nb)
 		others := w.API.Pod(nb).DeepCopy()
@@ -179,7 +180,7 @@ func TestAPodIsReadyAgain(t *testing.T) {
 	})
 }
 
-func TestLateDeleteOfAnOldGeneration(t *testing.T) {
+func TestLateDeleteOfOldPodKeepsNewPod(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		old := w.API.Pod(nb).DeepCopy()
@@ -187,8 +188,8 @@ func TestLateDeleteOfAnOldGeneration(t *testing.T) {
 		w.Wait(2 * time.Second)
 		w.API.CreatePod(nb, false, "86400")
 		w.Wait(28 * time.Second)
-		if err := w.daemon.provider.DeletePod(w.daemon.kubelet.ctx, old); err != nil {
-			t.Errorf("a late delete of an old generation is an error: %v", err)
+		if err := w.daemon.provider.DeletePod(w.daemon.kubelet.Context(), old); err != nil {
+			t.Errorf("a late delete of an old Pod fails: %v", err)
 		}
 		if w.API.PatchStatus(old) != true || w.API.Pod(nb).UID == old.UID {
 			t.Error("the stand-in let an old status land on the new pod")
@@ -200,7 +201,7 @@ func TestLateDeleteOfAnOldGeneration(t *testing.T) {
 	})
 }
 
-func TestSuspendedIsNotExpired(t *testing.T) {
+func TestSuspendedSandboxKeepsVMAndExpiredReleasesIt(t *testing.T) {
 	t.Run("suspended", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			id := w.run(nb)

@@ -3,10 +3,14 @@
 
 package sim
 
-import "time"
+import (
+	"time"
 
-// podActions is what happens to Pods and Sandboxes, and to the daemon's view of
-// them.
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
+	"github.com/cocoonstack/vk-sandbox/test/sim/kubelet"
+)
+
+// podActions change Pods and Sandboxes, and the daemon's view of them.
 func podActions() []action {
 	return []action{
 		{"sandbox with pod", 14, func(w *World, a, b uint32) {
@@ -18,13 +22,13 @@ func podActions() []action {
 			if b%4 > 0 {
 				w.API.CreateOwner(name(a))
 			}
-			w.API.CreatePod(name(a), b%4 == 0, lease(b>>4), finalized)
+			w.API.CreatePod(name(a), b%4 == 0, lease(b>>4), apiserver.WithFinalizer)
 		}},
 		{"pod that is never restarted", 4, func(w *World, a, b uint32) {
 			if b%4 > 0 {
 				w.API.CreateOwner(name(a))
 			}
-			w.API.CreatePod(name(a), b%4 == 0, lease(b>>4), neverRestarted)
+			w.API.CreatePod(name(a), b%4 == 0, lease(b>>4), apiserver.NeverRestarted)
 		}},
 		{"operator makes the missing pods", 8, func(w *World, _, b uint32) {
 			for i := range uint32(5) {
@@ -59,13 +63,13 @@ func podActions() []action {
 		}},
 
 		{"api server", 8, func(w *World, a, _ uint32) {
-			w.API.SetMood(pick(a, Well, Well, Well, Refusing, Erring, Forbidding, NoEndpoint, Slow))
+			w.API.SetMode(pick(a, apiserver.Healthy, apiserver.Healthy, apiserver.Healthy, apiserver.Refusing, apiserver.Failing, apiserver.Forbidding, apiserver.NoEndpoint, apiserver.Slow))
 		}},
-		{"cache lags", 4, func(w *World, a, _ uint32) { w.kubelet(func(k *kubelet) { k.hold(a%2 == 0) }) }},
+		{"cache lags", 4, func(w *World, a, _ uint32) { w.onKubelet(func(k *kubelet.Kubelet) { k.HoldCache(a%2 == 0) }) }},
 		{"the watch is slow", 3, func(w *World, a, _ uint32) {
-			w.kubelet(func(k *kubelet) { k.slow(pick(a, 0, 50*time.Millisecond, 400*time.Millisecond)) })
+			w.onKubelet(func(k *kubelet.Kubelet) { k.DelayWatch(pick(a, 0, 50*time.Millisecond, 400*time.Millisecond)) })
 		}},
-		{"deletions are lost", 3, func(w *World, a, _ uint32) { w.kubelet(func(k *kubelet) { k.loseDeletions(int(1 + a%2)) }) }},
-		{"resync", 3, func(w *World, a, _ uint32) { w.kubelet(func(k *kubelet) { k.enqueue(name(a)) }) }},
+		{"deletions are lost", 3, func(w *World, a, _ uint32) { w.onKubelet(func(k *kubelet.Kubelet) { k.LoseDeletions(int(1 + a%2)) }) }},
+		{"resync", 3, func(w *World, a, _ uint32) { w.onKubelet(func(k *kubelet.Kubelet) { k.Enqueue(name(a)) }) }},
 	}
 }

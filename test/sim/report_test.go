@@ -14,7 +14,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
-// waits is what each claim waits for, by key.
+// waits returns what each claim waits for, by key and state.
 func (w *World) waits() map[string]string {
 	out := map[string]string{}
 	for _, c := range append(w.Table().List(), w.Table().Releasing()...) {
@@ -70,13 +70,13 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 			started := time.Now()
 			w.mustStart()
 			w.Wait(time.Minute)
-			w.expectWaits(t, "before sandboxd has spoken", map[string]string{a + " quarantined": "sandboxd to say whether it still has the sandbox"})
+			w.expectWaits(t, "before sandboxd has answered", map[string]string{a + " quarantined": "sandboxd to say whether it still has the sandbox"})
 			if at := w.daemon.provider.Verified(); !at.IsZero() {
 				t.Errorf("verified at %v, without an answer", at)
 			}
 			w.Sandboxd.Faults.Clear()
 			w.Wait(time.Minute)
-			w.expectWaits(t, "when it has", map[string]string{a + " bound": ""})
+			w.expectWaits(t, "after it has answered", map[string]string{a + " bound": ""})
 			if at := w.daemon.provider.Verified(); !at.After(started) || at.After(time.Now()) {
 				t.Errorf("verified at %v, started at %v", at, started)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 )
 
-// sandboxdActions is what sandboxd does with requests and with sandboxes.
+// sandboxdActions change sandboxd's answers and its sandboxes.
 func sandboxdActions() []action {
 	add := func(f fault.Fault) func(*World, uint32, uint32) {
 		return func(w *World, a, b uint32) {

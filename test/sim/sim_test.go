@@ -20,8 +20,8 @@ var (
 )
 
 // TestHistories plays random histories and checks the rules after every step.
-// A failure names its seed, with which it can be replayed, and the fewest steps
-// that still show it.
+// A failure reports its seed for a replay, and a minimal list of steps that still
+// fails.
 func TestHistories(t *testing.T) {
 	seeds := []uint64{*seed}
 	if *seed == 0 {
@@ -60,7 +60,7 @@ func report(t *testing.T, seed uint64, steps []Step, o Outcome) {
 		seed, seed, *length, *without, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 400))
 }
 
-// minimize leaves out steps for as long as something is still violated.
+// minimize removes steps while a violation remains.
 func minimize(t *testing.T, seed uint64, steps []Step, o Outcome) ([]Step, Outcome) {
 	if o.Step < len(steps) {
 		steps = steps[:o.Step+1]
@@ -78,7 +78,7 @@ func minimize(t *testing.T, seed uint64, steps []Step, o Outcome) ([]Step, Outco
 	return steps, o
 }
 
-// tail is the last lines of a log, without the bodies of requests and answers.
+// tail returns the last lines of a log without request and response bodies.
 func tail(text string, n int) string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
 		return strings.Contains(line, `level=DEBUG-`)

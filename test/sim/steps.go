@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sim/kubelet"
 )
 
-// Step is one thing that happens to the world. A and B choose among whatever
-// there is to choose from when it happens.
+// Step is one change of the world. A and B select among the choices that exist when it
+// runs.
 type Step struct {
 	Do   string
 	A, B uint32
@@ -36,7 +37,7 @@ func name(n uint32) string { return fmt.Sprintf("team-red/notebook-%d", n%5) }
 
 func lease(n uint32) string { return pick(n, "86400", "86400", "60", "120", "600") }
 
-// actions is everything that can happen.
+// actions returns all kinds of steps. A seed selects by position, so their order is fixed.
 func actions() []action {
 	return slices.Concat(podActions(), clusterActions(), sandboxdActions(), indexActions(), hostActions())
 }
@@ -47,15 +48,15 @@ func must(w *World, err error) {
 	}
 }
 
-// kubelet acts on the running daemon's cache, if there is one.
-func (w *World) kubelet(do func(*kubelet)) {
+// onKubelet acts on the running daemon's cache, if there is one.
+func (w *World) onKubelet(do func(*kubelet.Kubelet)) {
 	if w.daemon != nil {
 		do(w.daemon.kubelet)
 	}
 }
 
-// some does something to one of the claimed sandboxes. Not everything can be
-// done to every sandbox; what cannot is not done.
+// some applies do to one of the claimed sandboxes. An action that the sandbox's state
+// does not allow has no effect.
 func (w *World) some(n uint32, do func(id string) error) {
 	var ids []string
 	for _, vm := range w.Sandboxd.History(history.Filter{After: 1 << 62}).VMs {

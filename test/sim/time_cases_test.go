@@ -16,9 +16,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-func TestLongOutage(t *testing.T) {
+func TestClaimsSurviveLongOutage(t *testing.T) {
 	t.Run("sandboxd refuses for two hours", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			id := w.run(nb)
@@ -43,9 +44,9 @@ func TestLongOutage(t *testing.T) {
 			w.API.CreatePod(nb, false, "300")
 			w.Wait(2 * time.Second)
 			w.running(nb)
-			w.API.SetMood(Refusing)
+			w.API.SetMode(apiserver.Refusing)
 			w.Wait(20 * time.Minute)
-			w.API.SetMood(Well)
+			w.API.SetMode(apiserver.Healthy)
 			w.Wait(time.Minute)
 			if p := w.API.Pod(nb); p.Status.Phase != corev1.PodFailed || p.Status.Reason != podstatus.ReasonLeaseExpired {
 				t.Errorf("after the outage: %s", w.describe(nb))
@@ -54,7 +55,7 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-func TestLeaseEnd(t *testing.T) {
+func TestLeaseEndNeedsNodeConfirmation(t *testing.T) {
 	t.Run("a lease that was extended on the node", func(t *testing.T) {
 		play(t, func(t *testing.T, w *World) {
 			w.API.CreateOwner(nb)
@@ -72,7 +73,7 @@ func TestLeaseEnd(t *testing.T) {
 			// One listing refreshes the cached deadline; the rest are the
 			// audit's, once a minute.
 			if got := w.Sandboxd.Requests.List(history.RequestFilter{}).Counts["list"] - lists; got > 65 {
-				t.Errorf("%d listings in an hour: the watch spins", got)
+				t.Errorf("%d listings in an hour: the lease check polls too often", got)
 			}
 		})
 	})
@@ -85,7 +86,7 @@ func TestLeaseEnd(t *testing.T) {
 			w.fault(fault.Fault{Endpoint: "list", Action: fault.ActionStatus, Status: 500})
 			w.Wait(time.Hour)
 			if w.running(nb) != id {
-				t.Error("the pod was touched on the strength of the clock")
+				t.Error("the Pod was changed because of the clock alone")
 			}
 			w.Sandboxd.Faults.Clear()
 			w.Wait(3 * time.Minute)
@@ -96,14 +97,14 @@ func TestLeaseEnd(t *testing.T) {
 	})
 }
 
-// State is logged when it changes: an outage of hours fills no log.
-func TestLongOutageIsQuiet(t *testing.T) {
+// A state is logged only when it changes, so a long outage does not fill the log.
+func TestLongOutageLogsLittle(t *testing.T) {
 	for name, outage := range map[string]func(w *World){
 		"sandboxd refuses its credential": func(w *World) {
 			w.fault(fault.Fault{Action: fault.ActionStatus, Status: 401})
 		},
 		"the disk is full": func(w *World) { w.FS.SetFault(func(faultfs.Op) error { return errDisk }) },
-		"the api is away":  func(w *World) { w.API.SetMood(Refusing) },
+		"the api is away":  func(w *World) { w.API.SetMode(apiserver.Refusing) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(t *testing.T, w *World) {
@@ -118,10 +119,10 @@ func TestLongOutageIsQuiet(t *testing.T) {
 				w.API.CreateOwner("team-red/coming")
 				w.API.CreatePod("team-red/coming", false, "86400")
 				w.Wait(5 * time.Minute)
-				told := len(w.Log.String())
+				before := len(w.Log.String())
 				w.Wait(2 * time.Hour)
 				lines := 0
-				for line := range strings.Lines(w.Log.String()[told:]) {
+				for line := range strings.Lines(w.Log.String()[before:]) {
 					if strings.Contains(line, "level=INFO") || strings.Contains(line, "level=ERROR") {
 						lines++
 						t.Log(strings.TrimSpace(line))

@@ -34,56 +34,57 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
+	"github.com/cocoonstack/vk-sandbox/test/sim/kubelet"
+	"github.com/cocoonstack/vk-sandbox/test/sim/model"
 )
 
 const (
-	// Template is the one pool's template.
-	Template  = "ghcr.io/cocoonstack/sandbox/rt:24.04"
 	rootToken = "CANARY-root-7f3a91"
 	tablePath = "/state/claims.json"
 )
 
-// World is one host with its sandboxd, its disk, and the API server it sees.
-// Everything in it lives in one synctest bubble.
+// World is one host with its sandboxd, its disk and its API server.
+// All of it lives in one synctest bubble.
 type World struct {
 	t        testing.TB
 	Sandboxd *sandboxdsim.Server
 	FS       *faultfs.FS
-	API      *API
-	// Log is what the daemon has logged, at every verbosity.
+	API      *apiserver.API
+	// Log is the daemon's log at every verbosity.
 	Log *logText
-	// Events is what the daemon has recorded.
+	// Events are the events that the daemon has recorded.
 	Events *events
 
-	// Measure gives the next daemon metrics.
+	// Measure enables metrics from the next start of the daemon.
 	Measure bool
 
-	address *address // where the daemon finds its API server
-	logger  logr.Logger
-	leak    leaks
-	daemon  *daemon
-	model   *model
-	rng     *rand.Rand
-	seed    uint64
-	lied    time.Time // when the index last stopped being wrong
+	address         *apiserver.Address // where the daemon finds its API server
+	logger          logr.Logger
+	leaks           model.Leaks
+	daemon          *daemon
+	model           *model.Model
+	rng             *rand.Rand
+	seed            uint64
+	indexWrongUntil time.Time // the end of the last period in which the index was wrong
 	// lasting are the faults that stay when all others are lifted.
 	lasting []fault.Fault
 }
 
 // daemon is one run of the daemon's process.
 type daemon struct {
-	kubelet  *kubelet
+	kubelet  *kubelet.Kubelet
 	provider *provider.Provider
 	table    *claims.Table
 	metrics  *daemonmetrics.Set // nil unless measured
 	dead     atomic.Bool
-	exited   atomic.Bool // it ended by itself
+	exited   atomic.Bool // it ended on its own
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
 }
 
-// NewWorld makes a host with a warm pool of the given size. The daemon is not
-// started. Call it inside a synctest bubble.
+// NewWorld returns a host with a warm pool of the given size and no running daemon.
+// Call it inside a synctest bubble.
 func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	t.Helper()
 	w := &World{t: t, FS: faultfs.New(), seed: seed, rng: rand.New(rand.NewPCG(seed, 1))}
@@ -91,24 +92,24 @@ func NewWorld(t testing.TB, seed uint64, warm int) *World {
 	w.Sandboxd, err = sandboxdsim.New(config.Config{
 		RootToken:     rootToken,
 		AdvertiseAddr: "10.0.0.5:7777",
-		Pools:         []config.Pool{{Key: config.Key{Template: Template, Net: config.DefaultNet, Size: config.DefaultSize}, Target: warm}},
+		Pools:         []config.Pool{{Key: config.Key{Template: apiserver.Template, Net: config.DefaultNet, Size: config.DefaultSize}, Target: warm}},
 		Rand:          rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 1}),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.leak.learn(rootToken)
-	w.API = NewAPI(homeCluster, w.leak.look)
-	w.address = &address{api: w.API}
-	w.Events = &events{look: w.leak.look}
-	w.model = newModel(w)
-	w.Log = &logText{look: w.leak.look}
+	w.leaks.Learn(rootToken)
+	w.API = apiserver.New(homeCluster, w.leaks.Look)
+	w.address = apiserver.NewAddress(w.API)
+	w.Events = &events{look: w.leaks.Look}
+	w.model = model.New(model.Config{API: w.API, Sandboxd: w.Sandboxd, FS: w.FS, TablePath: tablePath, Leaks: &w.leaks, Host: w})
+	w.Log = &logText{look: w.leaks.Look}
 	w.logger = logr.FromSlogHandler(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.Level(-10)}))
 	return w
 }
 
-// Start runs the daemon. It fails as the program would: on a table that is
-// damaged or cannot be written.
+// Start runs the daemon. Like the program it fails if the table is damaged or cannot be
+// written.
 func (w *World) Start() error {
 	table, err := claims.Open(claimfile.New(w.FS, tablePath), time.Now())
 	if err != nil {
@@ -119,7 +120,7 @@ func (w *World) Start() error {
 	alive := func(next http.RoundTripper) http.RoundTripper { return &process{daemon: d, next: next} }
 	client, err := sandboxd.NewClient(sandboxd.Config{
 		URL: "http://127.0.0.1:7777", Token: sandboxd.StaticToken(sandboxd.NewToken(rootToken)),
-		Transport: &answers{leak: &w.leak, model: w.model, next: alive(w.Sandboxd.Transport())},
+		Transport: &answers{leaks: &w.leaks, model: w.model, next: alive(w.Sandboxd.Transport())},
 	})
 	if err != nil {
 		cancel()
@@ -128,17 +129,17 @@ func (w *World) Start() error {
 	config := &rest.Config{Host: "http://api", Transport: alive(w.address), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	kube := kubernetes.NewForConfigOrDie(config)
 	mapper := meta.NewDefaultRESTMapper(nil)
-	kind := schema.FromAPIVersionAndKind(sandboxAPIVersion, "Sandbox")
+	kind := schema.FromAPIVersionAndKind(apiserver.SandboxAPIVersion, "Sandbox")
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
-	d.kubelet = newKubelet(ctx, w.address)
-	w.model.started()
+	d.kubelet = kubelet.New(ctx, w.address)
+	w.model.DaemonStarted()
 	guard := place.New(place.Config{Table: table, Cluster: place.NewCluster(kube.CoreV1()), FS: w.FS, StatePath: tablePath})
 	providerConfig := provider.Config{
 		Table: table, Sandboxd: client,
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1(), guard),
-		Pods:   d.kubelet.lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.shows,
+		Pods:   d.kubelet.Lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.Shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
-		PodsListed: d.kubelet.listed, MissingOwnersHold: missingOwnersHold, ReleaseByID: client.ReleaseByID,
+		PodsListed: d.kubelet.Listed, MissingOwnersHold: model.MissingOwnersHold, ReleaseByID: client.ReleaseByID,
 	}
 	if w.Measure {
 		d.metrics = daemonmetrics.New("sim")
@@ -154,10 +155,10 @@ func (w *World) Start() error {
 		d.metrics.Provider.Watch(d.provider)
 	}
 	w.daemon = d
-	d.kubelet.observe, d.kubelet.cached = w.model.published, w.model.pods.cached
+	d.kubelet.Observe, d.kubelet.Cached = w.model.StatusPublished, w.model.PodCached
 	d.done.Go(func() {
 		if err := guard.Run(ctx); err != nil {
-			// Another cluster answers: the program ends, and is started again.
+			// Another cluster answers: the program ends and is started again.
 			d.dead.Store(true)
 			d.exited.Store(true)
 			d.cancel()
@@ -167,37 +168,37 @@ func (w *World) Start() error {
 		select {
 		case <-ctx.Done():
 		case <-guard.Admitted():
-			d.kubelet.start(d.provider)
+			d.kubelet.Start(d.provider)
 			d.provider.Run(ctx)
 		}
 	})
 	return nil
 }
 
-// Stop ends the daemon as SIGTERM does: what is in flight is finished.
+// Stop ends the daemon as SIGTERM does: work in progress is finished.
 func (w *World) Stop() {
 	if d := w.daemon; d != nil {
 		w.daemon = nil
 		d.cancel()
-		d.kubelet.work.Wait()
+		d.kubelet.Wait()
 		d.done.Wait()
 		if w.FS.Faulty() {
-			// What the disk did not take is lost with the process.
-			w.model.crashed()
+			// Changes that the disk refused are lost with the process.
+			w.model.Crashed()
 		}
 	}
 }
 
-// Crash ends the daemon, or with machine the whole host, in the middle of
-// whatever it does: no request goes out any more, no answer comes in, and with
-// the machine goes what was not durable.
+// Crash ends the daemon, or with machine the whole host, at any point of its work. No
+// further request is sent and no answer arrives. With machine, data that was not
+// durable is lost.
 func (w *World) Crash(machine bool) {
 	if w.daemon != nil {
 		w.daemon.dead.Store(true)
 	}
 	w.FS.Crash()
 	w.Stop()
-	w.model.crashed()
+	w.model.Crashed()
 	if machine {
 		w.FS.Reboot(w.rng)
 	} else {
@@ -228,13 +229,19 @@ func (w *World) Close() {
 	}
 }
 
-// Table is the running daemon's table; nil while there is none.
+// Table implements [model.Host]: the running daemon's table, nil without one.
 func (w *World) Table() *claims.Table {
 	if w.daemon == nil {
 		return nil
 	}
 	return w.daemon.table
 }
+
+// IndexWrongUntil implements [model.Host].
+func (w *World) IndexWrongUntil() time.Time { return w.indexWrongUntil }
+
+// LastingFaults implements [model.Host].
+func (w *World) LastingFaults() []fault.Fault { return w.lasting }
 
 // process stops all traffic of a daemon that has been killed.
 type process struct {

@@ -19,8 +19,8 @@ import (
 
 const nb = "team-red/notebook-a"
 
-// play runs a scenario in a world of its own with a running daemon. The
-// model's rules hold at its end, whatever the scenario itself asserts.
+// play runs a scenario in its own world with a running daemon. At the end it also
+// checks the model's rules.
 func play(t *testing.T, scenario func(t *testing.T, w *World)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func play(t *testing.T, scenario func(t *testing.T, w *World)) {
 		defer w.Close()
 		w.mustStart()
 		scenario(t, w)
-		for _, v := range w.model.check() {
+		for _, v := range w.model.Check() {
 			t.Error(v)
 		}
 	})
@@ -42,7 +42,7 @@ func (w *World) mustStart() {
 	synctest.Wait() // until the table is accepted
 }
 
-// run makes a Sandbox with a Pod and waits until it runs.
+// run creates a Sandbox with a Pod and waits until the Pod runs.
 func (w *World) run(key string) (claim string) {
 	w.t.Helper()
 	w.API.CreateOwner(key)
@@ -51,7 +51,7 @@ func (w *World) run(key string) (claim string) {
 	return w.running(key)
 }
 
-// running returns the claim of a Pod, which has to be Running.
+// running returns the claim of a Pod that must be Running.
 func (w *World) running(key string) string {
 	w.t.Helper()
 	p := w.API.Pod(key)
@@ -60,6 +60,10 @@ func (w *World) running(key string) string {
 	}
 	return podstatus.ClaimID(p)
 }
+
+func (w *World) alive() map[string]history.VM { return w.model.VMs() }
+
+func (w *World) lives(id string) bool { return w.model.HasVM(id) }
 
 func (w *World) describe(key string) string {
 	p := w.API.Pod(key)
@@ -73,7 +77,7 @@ func (w *World) counters() history.Counters {
 	return w.Sandboxd.History(history.Filter{After: 1 << 62}).Counters
 }
 
-// posts is how many claims were asked for.
+// posts returns the number of claim requests.
 func (w *World) posts() int {
 	return w.Sandboxd.Requests.List(history.RequestFilter{Endpoint: "claim"}).Counts["claim"]
 }
@@ -109,11 +113,10 @@ func TestTokensStayInTheDaemon(t *testing.T) {
 		w.API.DeletePod(nb)
 		w.Wait(10 * time.Minute)
 		if !strings.Contains(w.Log.String(), "sandboxd") {
-			t.Fatal("the log says nothing; this test would not see a leak")
+			t.Fatal("the log is empty, so this test could not find a leak")
 		}
 		w.scrape()
-		// The model looks through every log line, status and request, and
-		// through the metrics.
+		// The model searches every log line, status, request and metric.
 	})
 }
 

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package apiserver
 
 import (
 	"maps"
@@ -12,16 +12,16 @@ func (s state) copy() state {
 	return s
 }
 
-// Backup remembers what the server stores.
+// Backup saves the stored state.
 func (a *API) Backup() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.backup = a.state.copy()
 }
 
-// Restore puts back what the last backup holds, as an etcd snapshot does: what
-// was made since is forgotten and what was deleted since is there again, under
-// its old UID and at its old version. No watcher sees a change; all list again.
+// Restore replaces the state with the last backup, as restoring an etcd snapshot does.
+// Newer objects disappear, and deleted ones return with their old UID and version.
+// Watchers see no change events; they all list again.
 func (a *API) Restore() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,9 +12,10 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-func TestPodWithoutAClaimIsDeleted(t *testing.T) {
+func TestPodWithoutClaimIsDeleted(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		w.fault(fault.Fault{Endpoint: "claim", Action: fault.ActionStatus, Status: 429})
 		w.API.CreatePod(nb, true, "86400")
@@ -27,7 +28,7 @@ func TestPodWithoutAClaimIsDeleted(t *testing.T) {
 	})
 }
 
-func TestRefusedTokenIsNeverGone(t *testing.T) {
+func TestRefusedTokenKeepsRow(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		id := w.run(nb)
 		w.fault(fault.Fault{Action: fault.ActionStatus, Status: 401})
@@ -64,7 +65,7 @@ func TestLongestPodName(t *testing.T) {
 func TestTwoPodsOfOneSandbox(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
 		first := w.run(nb)
-		w.API.CreatePodOf(nb, newPod("team-red/second", "86400"))
+		w.API.CreatePodOf(nb, apiserver.NewPod("team-red/second", "86400"))
 		w.Wait(2 * time.Second)
 		second := w.running("team-red/second")
 		w.API.DeletePod(nb)
@@ -92,13 +93,13 @@ func TestTwoPodsOfOneSandbox(t *testing.T) {
 	})
 }
 
-// A DaemonSet whose Pods tolerate everything lands here and is refused, and not
-// asked about again and again.
-func TestPodOfAnotherRuntimeIsRefusedCalmly(t *testing.T) {
+// DaemonSet Pods that tolerate every taint are bound to this node. They are refused
+// without a claim.
+func TestPodOfOtherRuntimeIsRefusedOnce(t *testing.T) {
 	play(t, func(t *testing.T, w *World) {
-		foreign := newPod("kube-system/node-exporter-x", "")
-		foreign.Annotations = map[string]string{podcontract.AnnotationRuntime: "containerd"}
-		w.API.addPod(foreign)
+		other := apiserver.NewPod("kube-system/node-exporter-x", "")
+		other.Annotations = map[string]string{podcontract.AnnotationRuntime: "containerd"}
+		w.API.AddPod(other)
 		w.Wait(time.Hour)
 		if p := w.API.Pod("kube-system/node-exporter-x"); p.Status.Phase != corev1.PodPending || !strings.Contains(p.Status.Message, "runtime") {
 			t.Errorf("the refusal: %s", w.describe("kube-system/node-exporter-x"))

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package apiserver
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Transfer makes a living Pod one of another Sandbox, or with an empty name a
-// bare one, as adoption and --cascade=orphan do. It reports whether it did: no
-// operator adopts for a Sandbox that is over.
+// Transfer changes the controller of a living Pod to another Sandbox, as adoption
+// does. An empty name makes it a bare Pod, as --cascade=orphan does. It reports
+// whether it changed the Pod: a Sandbox that has ended adopts none.
 func (a *API) Transfer(key, to string, relabel bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -24,7 +24,7 @@ func (a *API) Transfer(key, to string, relabel bool) bool {
 	var refs []metav1.OwnerReference
 	if to != "" {
 		o, ok := a.state.owners[to]
-		if !ok || ownerIsOver(o) {
+		if !ok || ownerEnded(o) {
 			return false
 		}
 		refs = []metav1.OwnerReference{controllerRef(o)}
@@ -38,8 +38,8 @@ func (a *API) Transfer(key, to string, relabel bool) bool {
 	return true
 }
 
-// Controller returns the key of the Sandbox that controls a Pod; empty for a bare
-// Pod, and when there is none.
+// Controller returns the key of the Sandbox that controls a Pod; empty for a bare or
+// missing Pod.
 func (a *API) Controller(key string) string {
 	p := a.Pod(key)
 	if p == nil {
@@ -51,8 +51,9 @@ func (a *API) Controller(key string) string {
 	return ""
 }
 
-// authorityOf is who decides over a Pod's sandbox: its controller, or itself.
-func authorityOf(pod *corev1.Pod) types.UID {
+// AuthorityOf returns the authority over a Pod's sandbox: its controller, or a bare
+// Pod itself.
+func AuthorityOf(pod *corev1.Pod) types.UID {
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		return ref.UID
 	}

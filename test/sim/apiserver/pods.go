@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package apiserver
 
 import (
 	"maps"
@@ -15,36 +15,39 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// CreatePod makes a Pod, unless one of that name exists: of the Sandbox of that
-// name, or bare. ttl is the lease asked for; options change the Pod before it is
-// made.
+// Template is the template of all Pods.
+const Template = "ghcr.io/cocoonstack/sandbox/rt:24.04"
+
+// CreatePod creates a Pod unless one of that name exists. Its controller is the
+// Sandbox of that name; a bare Pod has none. ttl is the requested lease. options
+// change the Pod before it is created.
 func (a *API) CreatePod(key string, bare bool, ttl string, options ...func(*corev1.Pod)) {
-	p := newPod(key, ttl)
+	p := NewPod(key, ttl)
 	for _, o := range options {
 		o(p)
 	}
 	if bare {
-		a.addPod(p)
+		a.AddPod(p)
 		return
 	}
 	a.CreatePodOf(key, p)
 }
 
-// CreatePodOf makes a Pod of a Sandbox, unless that is over: no operator would.
+// CreatePodOf creates a Pod of a Sandbox, unless the Sandbox has ended.
 func (a *API) CreatePodOf(owner string, p *corev1.Pod) {
 	a.mu.Lock()
 	o, ok := a.state.owners[owner]
-	over := !ok || ownerIsOver(o)
+	ended := !ok || ownerEnded(o)
 	a.mu.Unlock()
-	if over {
+	if ended {
 		return
 	}
 	p.OwnerReferences = []metav1.OwnerReference{controllerRef(o)}
-	a.addPod(p)
+	a.AddPod(p)
 }
 
-// newPod is a sandbox Pod bound to this host's virtual node.
-func newPod(key, ttl string) *corev1.Pod {
+// NewPod returns a sandbox Pod bound to this host's virtual node.
+func NewPod(key, ttl string) *corev1.Pod {
 	namespace, name, _ := strings.Cut(key, "/")
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -62,8 +65,8 @@ func newPod(key, ttl string) *corev1.Pod {
 	}
 }
 
-// addPod takes a Pod in, unless one of its name exists.
-func (a *API) addPod(p *corev1.Pod) {
+// AddPod creates a Pod unless one of its name exists.
+func (a *API) AddPod(p *corev1.Pod) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := podcontract.Key(p)
@@ -73,7 +76,7 @@ func (a *API) addPod(p *corev1.Pod) {
 	p.UID, p.CreationTimestamp = a.uid("pod"), metav1.NewTime(time.Now().Truncate(time.Second))
 	p.ResourceVersion = a.version()
 	a.state.pods[key] = p
-	a.tell(nil, p)
+	a.notify(nil, p)
 }
 
 // DeletePod marks a Pod for deletion.
@@ -87,8 +90,8 @@ func (a *API) DeletePod(key string) {
 	a.change(key, func(p *corev1.Pod) { markDeleted(p, 30) })
 }
 
-// RemovePod takes a Pod away at once, as pod garbage collection does. One with a
-// finalizer stays, marked.
+// RemovePod removes a Pod at once, as pod garbage collection does. A Pod with a
+// finalizer is only marked. An empty uid matches every Pod.
 func (a *API) RemovePod(key string, uid types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,17 +100,17 @@ func (a *API) RemovePod(key string, uid types.UID) {
 	}
 }
 
-// PatchStatus writes a Pod's status and claim id, if it is that Pod and the
-// server answers. It reports whether the Pod need not be tried again.
+// PatchStatus writes a Pod's status and claim id if the UID matches and the server
+// answers. It reports whether no retry is needed.
 func (a *API) PatchStatus(pod *corev1.Pod) (done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.mood != Well && a.mood != Slow {
+	if a.mode != Healthy && a.mode != Slow {
 		return false
 	}
 	key := podcontract.Key(pod)
 	p, ok := a.state.pods[key]
-	if !ok || p.UID != pod.UID || terminal(p) {
+	if !ok || p.UID != pod.UID || Terminal(p) {
 		return true
 	}
 	a.change(key, func(p *corev1.Pod) {
@@ -125,10 +128,10 @@ func (a *API) change(key string, apply func(*corev1.Pod)) {
 	apply(after)
 	after.ResourceVersion = a.version()
 	a.state.pods[key] = after
-	a.tell(before, after)
+	a.notify(before, after)
 }
 
-// Pod returns a Pod; nil when there is none.
+// Pod returns a Pod, or nil if it does not exist.
 func (a *API) Pod(key string) *corev1.Pod {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package kubelet
 
 import (
 	"sync"
@@ -9,31 +9,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-// newestLister reads the cache, and knows of each terminal phase that the daemon
-// wrote and the watch has yet to bring, as the daemon's own does.
-type newestLister struct {
+// podLister reads the cache, and adds the terminal phases that the daemon wrote and
+// the watch has not delivered yet. The daemon's own lister does the same.
+type podLister struct {
 	corev1listers.PodLister
 
 	wrote *terminalWrites
 }
 
 // Pods implements the lister of a namespace.
-func (l newestLister) Pods(namespace string) corev1listers.PodNamespaceLister {
-	return newestNamespaceLister{l.PodLister.Pods(namespace), l.wrote}
+func (l podLister) Pods(namespace string) corev1listers.PodNamespaceLister {
+	return namespaceLister{l.PodLister.Pods(namespace), l.wrote}
 }
 
-type newestNamespaceLister struct {
+type namespaceLister struct {
 	corev1listers.PodNamespaceLister
 
 	wrote *terminalWrites
 }
 
 // Get implements the lister of a namespace.
-func (l newestNamespaceLister) Get(name string) (*corev1.Pod, error) {
+func (l namespaceLister) Get(name string) (*corev1.Pod, error) {
 	pod, err := l.PodNamespaceLister.Get(name)
-	if err != nil || terminal(pod) || !l.wrote.has(pod.UID) {
+	if err != nil || apiserver.Terminal(pod) || !l.wrote.has(pod.UID) {
 		return pod, err
 	}
 	pod = pod.DeepCopy()
@@ -41,7 +43,7 @@ func (l newestNamespaceLister) Get(name string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// terminalWrites is the Pods that the daemon wrote a terminal phase of. The zero
+// terminalWrites records the Pods whose terminal phase the daemon wrote. The zero
 // value is ready.
 type terminalWrites struct {
 	mu   sync.Mutex
@@ -55,7 +57,7 @@ func (w *terminalWrites) has(uid types.UID) bool {
 }
 
 func (w *terminalWrites) note(pod *corev1.Pod) {
-	if !terminal(pod) {
+	if !apiserver.Terminal(pod) {
 		return
 	}
 	w.mu.Lock()
@@ -66,7 +68,7 @@ func (w *terminalWrites) note(pod *corev1.Pod) {
 	w.pods[pod.UID] = true
 }
 
-// forget is for a list, which is newer than every write.
+// forget clears the record. A list is newer than every write.
 func (w *terminalWrites) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

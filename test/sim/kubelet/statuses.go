@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package kubelet
 
 import (
 	"maps"
@@ -12,10 +12,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// notify takes a status as the library does: it waits a while for a Pod it
-// does not know, then drops the status.
-func (k *kubelet) notify(pod *corev1.Pod) {
-	k.observe(pod)
+// notify queues a status as the library does: it waits about three seconds for an
+// unknown Pod, then drops the status.
+func (k *Kubelet) notify(pod *corev1.Pod) {
+	k.Observe(pod)
 	key := podcontract.Key(pod)
 	for range 20 {
 		if _, ok, _ := k.cache.GetByKey(key); ok {
@@ -33,12 +33,12 @@ func (k *kubelet) notify(pod *corev1.Pod) {
 	}
 }
 
-func (k *kubelet) flushStatuses() {
+func (k *Kubelet) flushStatuses() {
 	k.mu.Lock()
 	statuses := maps.Clone(k.statuses)
 	k.mu.Unlock()
 	for key, pod := range statuses {
-		if !k.at.current().PatchStatus(pod) {
+		if !k.at.Current().PatchStatus(pod) {
 			continue
 		}
 		k.wrote.note(pod)

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package model
 
 import (
 	"slices"
@@ -12,17 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-// learnTime is how long a daemon may take to write down what its cache shows: a
-// reconcile, and some.
-const learnTime = time.Minute
+// durableWithin is how long a daemon may take to record a change that its cache
+// shows: one reconcile and a margin.
+const durableWithin = time.Minute
 
-// timeline knows whose each Pod was, when it went, and what of that the daemon
-// could know. It calls nobody, so that anybody can call it.
+// timeline records each Pod's authorities, its end, and how much of both the daemon
+// could know. It calls no other part, so that every part can call it.
 type timeline struct {
 	mu   sync.Mutex
-	life int // counts the daemon's processes
+	run  int // counts the starts of the daemon
 	pods map[types.UID]*podHistory
 	keys map[string][]types.UID // the Pods that had a key, in order
 	last map[string]types.UID   // the Pod that the daemon's cache showed last
@@ -30,24 +31,24 @@ type timeline struct {
 
 type podHistory struct {
 	owned []ownedBy
-	// goneAt is when its deletion was asked for, or it vanished; zero while it
+	// goneAt is when its deletion was requested or it disappeared; zero while it
 	// lives.
 	goneAt time.Time
-	// endedAt is when the API server got its terminal status.
+	// endedAt is when the API server stored its terminal status.
 	endedAt time.Time
 }
 
-// ownedBy is a time in which a Pod had one authority.
+// ownedBy is a period in which a Pod had one authority.
 type ownedBy struct {
 	authority types.UID
-	// seenIn is the daemon's life whose cache showed it at seenAt.
+	// seenIn is the run of the daemon whose cache showed it at seenAt.
 	seenIn int
 	seenAt time.Time
-	// learned is true when the table certainly has it.
+	// learned is true when the table must have recorded it.
 	learned bool
 }
 
-func newTimeline(api *API) *timeline {
+func newTimeline(api *apiserver.API) *timeline {
 	t := &timeline{pods: map[types.UID]*podHistory{}, keys: map[string][]types.UID{}, last: map[string]types.UID{}}
 	api.Watch(func(before, after *corev1.Pod) {
 		t.mu.Lock()
@@ -62,7 +63,7 @@ func newTimeline(api *API) *timeline {
 	return t
 }
 
-// stored takes note of what the API server has. The caller holds mu.
+// stored records a Pod of the API server. The caller holds mu.
 func (t *timeline) stored(pod *corev1.Pod) {
 	h := t.pods[pod.UID]
 	if h == nil {
@@ -71,11 +72,11 @@ func (t *timeline) stored(pod *corev1.Pod) {
 		key := podcontract.Key(pod)
 		t.keys[key] = append(t.keys[key], pod.UID)
 	}
-	if a := authorityOf(pod); len(h.owned) == 0 || h.owned[len(h.owned)-1].authority != a {
+	if a := apiserver.AuthorityOf(pod); len(h.owned) == 0 || h.owned[len(h.owned)-1].authority != a {
 		h.owned = append(h.owned, ownedBy{authority: a})
 	}
 	switch {
-	case !terminal(pod):
+	case !apiserver.Terminal(pod):
 		h.endedAt = time.Time{}
 	case h.endedAt.IsZero():
 		h.endedAt = time.Now()
@@ -91,8 +92,8 @@ func (t *timeline) gone(uid types.UID) {
 	}
 }
 
-// restored takes note of a state without a history. A Pod that is back comes
-// after whatever had its key meanwhile.
+// restored records a complete list that replaces the known state. A Pod that exists
+// again follows the Pods that had its key meanwhile.
 func (t *timeline) restored(pods map[string]*corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,7 +114,7 @@ func (t *timeline) restored(pods map[string]*corev1.Pod) {
 	}
 }
 
-// cached takes note of what the daemon's cache shows.
+// cached records that the daemon's cache shows the Pod.
 func (t *timeline) cached(pod *corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,39 +124,39 @@ func (t *timeline) cached(pod *corev1.Pod) {
 		return
 	}
 	for i, o := range slices.Backward(h.owned) {
-		if o.authority != authorityOf(pod) {
+		if o.authority != apiserver.AuthorityOf(pod) {
 			continue
 		}
-		if !o.learned && o.seenIn != t.life {
-			h.owned[i].seenIn, h.owned[i].seenAt = t.life, time.Now()
+		if !o.learned && o.seenIn != t.run {
+			h.owned[i].seenIn, h.owned[i].seenAt = t.run, time.Now()
 		}
 		return
 	}
 }
 
-// started begins a new life of the daemon.
+// started records a start of the daemon.
 func (t *timeline) started() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.life++
+	t.run++
 }
 
-// learn takes it that what the running daemon has seen for long enough, with a
-// disk that has worked since, is in its table.
-func (t *timeline) learn(trouble time.Time) {
+// markLearned marks the authorities that the running daemon must have recorded: it
+// has seen them for durableWithin, and the disk has not failed since.
+func (t *timeline) markLearned(lastFault time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, h := range t.pods {
 		for i, o := range h.owned {
-			if o.seenIn == t.life && o.seenAt.After(trouble) && time.Since(o.seenAt) > learnTime {
+			if o.seenIn == t.run && o.seenAt.After(lastFault) && time.Since(o.seenAt) > durableWithin {
 				h.owned[i].learned = true
 			}
 		}
 	}
 }
 
-// authorities returns who may have the say over what the Pod left: its last
-// authority, and as long as the daemon cannot know of that, those before.
+// authorities returns the possible authorities over the Pod's sandbox: the last one,
+// and the earlier ones for as long as the daemon cannot know the last one.
 func (t *timeline) authorities(uid types.UID) (out []types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,14 +166,14 @@ func (t *timeline) authorities(uid types.UID) (out []types.UID) {
 	}
 	for _, o := range slices.Backward(h.owned) {
 		out = append(out, o.authority)
-		if o.learned || (o.seenIn == t.life && t.life > 0) {
+		if o.learned || (o.seenIn == t.run && t.run > 0) {
 			break
 		}
 	}
 	return out
 }
 
-// mayAdopt reports whether the Pod next could take over what the Pod last left.
+// mayAdopt reports whether the Pod next may adopt the sandbox of the Pod last.
 func (t *timeline) mayAdopt(last, next types.UID) bool {
 	old := t.authorities(last)
 	t.mu.Lock()
@@ -180,9 +181,9 @@ func (t *timeline) mayAdopt(last, next types.UID) bool {
 	return slices.ContainsFunc(t.pods[next].owned, func(o ownedBy) bool { return slices.Contains(old, o.authority) })
 }
 
-// displaced reports whether a Pod of another authority has taken the key since
-// the Pod had it: of another one than the daemon may take for the Pod's.
-func (t *timeline) displaced(key string, uid types.UID) bool {
+// replaced reports whether a Pod with an authority that the daemon can tell from
+// this Pod's has taken the key since.
+func (t *timeline) replaced(key string, uid types.UID) bool {
 	mine := t.authorities(uid)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,14 +199,14 @@ func (t *timeline) displaced(key string, uid types.UID) bool {
 	})
 }
 
-// later reports whether the Pod next had the key after the Pod last.
-func (t *timeline) later(key string, last, next types.UID) bool {
+// usedKeyLater reports whether the Pod next had the key after the Pod last.
+func (t *timeline) usedKeyLater(key string, last, next types.UID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Index(t.keys[key], next) > slices.Index(t.keys[key], last)
 }
 
-// livedAt reports whether nobody had asked for the Pod's deletion until then.
+// livedAt reports whether the Pod existed, and no deletion was requested, at that time.
 func (t *timeline) livedAt(uid types.UID, at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,8 +214,8 @@ func (t *timeline) livedAt(uid types.UID, at time.Time) bool {
 	return h != nil && (h.goneAt.IsZero() || h.goneAt.After(at))
 }
 
-// endedBefore reports whether the API server had a terminal status of the Pod, which
-// is the one that the daemon's cache shows.
+// endedBefore reports whether the daemon's cache shows this Pod for the key, and the
+// API server stored its terminal status before at.
 func (t *timeline) endedBefore(key string, uid types.UID, at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package apiserver
 
 import (
 	"bytes"
@@ -22,17 +22,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Mood is how the API server answers.
-type Mood string
+// Mode is how the API server answers.
+type Mode string
 
-// The moods.
+// All modes.
 const (
-	Well        Mood = "well"
-	Refusing    Mood = "connection refused"
-	Erring      Mood = "500"
-	Forbidding  Mood = "403"
-	NoEndpoint  Mood = "404 without a name"
-	Slow        Mood = "slow"
+	Healthy     Mode = "healthy"
+	Refusing    Mode = "connection refused"
+	Failing     Mode = "500"
+	Forbidding  Mode = "403"
+	NoEndpoint  Mode = "404 without a name"
+	Slow        Mode = "slow"
 	slowestCall      = 20 * time.Second
 )
 
@@ -44,7 +44,7 @@ type API struct {
 	ClusterUID types.UID
 
 	mu       sync.Mutex
-	mood     Mood
+	mode     Mode
 	uids     int
 	state    state
 	backup   state
@@ -61,39 +61,39 @@ type state struct {
 	owners  map[string]*unstructured.Unstructured
 }
 
-// NewAPI returns an empty API server of a cluster. What it is sent goes to
-// leaks as well.
-func NewAPI(cluster types.UID, leaks func([]byte)) *API {
-	a := &API{ClusterUID: cluster, mood: Well, calls: map[string]int{}, leaks: leaks}
+// New returns the empty API server of a cluster. It passes each request body to
+// leaks.
+func New(cluster types.UID, leaks func([]byte)) *API {
+	a := &API{ClusterUID: cluster, mode: Healthy, calls: map[string]int{}, leaks: leaks}
 	a.state = state{pods: map[string]*corev1.Pod{}, owners: map[string]*unstructured.Unstructured{}}
 	a.backup = a.state.copy()
 	return a
 }
 
-// SetMood changes how the server answers.
-func (a *API) SetMood(m Mood) {
+// SetMode changes how the server answers.
+func (a *API) SetMode(m Mode) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mood = m
+	a.mode = m
 }
 
-// Watch calls f with each change of a Pod, in order. before is nil for a new
-// Pod, after for one that is gone.
+// Watch calls f with each change of a Pod, in order. before is nil for a new Pod,
+// after is nil for a removed one.
 func (a *API) Watch(f func(before, after *corev1.Pod)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watchers = append(a.watchers, f)
 }
 
-// WatchRelists calls f with every Pod there is, by key, whenever a watcher would
-// have to list again: changes were not delivered one by one.
+// WatchRelists calls f with all Pods, by key, whenever a watcher would have to list
+// again because changes were not delivered one by one.
 func (a *API) WatchRelists(f func(map[string]*corev1.Pod)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.relists = append(a.relists, f)
 }
 
-// Calls counts the daemon's requests.
+// Calls returns the number of the daemon's requests.
 func (a *API) Calls() (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,12 +111,12 @@ func (a *API) RoundTrip(req *http.Request) (*http.Response, error) {
 		a.leaks(body)
 	}
 	a.mu.Lock()
-	mood := a.mood
+	mode := a.mode
 	if !strings.HasPrefix(req.URL.Path, "/api/v1/namespaces/kube-system") || strings.Contains(req.URL.Path, "/pods/") {
-		a.calls[req.Method]++ // but for reads of the cluster's identity
+		a.calls[req.Method]++ // reads of the cluster's identity are not counted
 	}
 	a.mu.Unlock()
-	switch mood {
+	switch mode {
 	case Refusing:
 		return nil, fmt.Errorf("dial: connection refused")
 	case Slow:
@@ -125,7 +125,7 @@ func (a *API) RoundTrip(req *http.Request) (*http.Response, error) {
 		case <-req.Context().Done():
 			return nil, req.Context().Err()
 		}
-	case Erring:
+	case Failing:
 		return reply(req, http.StatusInternalServerError, apierrors.NewInternalError(fmt.Errorf("storage")).Status())
 	case Forbidding:
 		return reply(req, http.StatusForbidden, apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("rbac")).Status())
@@ -177,7 +177,7 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 	return reply(req, http.StatusNotFound, apierrors.NewNotFound(schema.GroupResource{Resource: resource}, parts[len(parts)-1]).Status())
 }
 
-// localAPIService says that the API server itself serves a group and version.
+// localAPIService returns the APIService of a group that the API server itself serves.
 func localAPIService(name string) map[string]any {
 	return map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
@@ -211,20 +211,20 @@ func (a *API) uid(kind string) types.UID {
 	return types.UID(fmt.Sprintf("%s-%s-%d", a.ClusterUID, kind, a.uids))
 }
 
-func (a *API) tell(before, after *corev1.Pod) {
+func (a *API) notify(before, after *corev1.Pod) {
 	for _, w := range a.watchers {
 		w(before, after)
 	}
 }
 
-// version is the next resource version.
+// version returns the next resource version.
 func (a *API) version() string {
 	a.state.version++
 	return strconv.Itoa(a.state.version)
 }
 
-// removePod deletes a Pod without a grace period: at once, or, with a finalizer,
-// when that is removed.
+// removePod deletes a Pod without a grace period. A finalizer delays the removal until
+// it is removed itself.
 func (a *API) removePod(key string) {
 	p, ok := a.state.pods[key]
 	switch {
@@ -233,12 +233,11 @@ func (a *API) removePod(key string) {
 		a.change(key, func(p *corev1.Pod) { markDeleted(p, 0) })
 	default:
 		delete(a.state.pods, key)
-		a.tell(p, nil)
+		a.notify(p, nil)
 	}
 }
 
-// markDeleted gives a Pod a deletion timestamp, if it has none, and the grace
-// period.
+// markDeleted sets the grace period and, if missing, the deletion timestamp of a Pod.
 func markDeleted(p *corev1.Pod, grace int64) {
 	if p.DeletionTimestamp == nil {
 		now := metav1.NewTime(time.Now().Truncate(time.Second))

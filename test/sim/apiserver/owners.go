@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package apiserver
 
 import (
 	"slices"
@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const sandboxAPIVersion = "agents.x-k8s.io/v1beta1"
+// SandboxAPIVersion is the apiVersion of Sandboxes.
+const SandboxAPIVersion = "agents.x-k8s.io/v1beta1"
 
-// CreateOwner makes a Sandbox, unless one of that name exists, and returns its
-// UID.
+// CreateOwner creates a Sandbox unless one of that name exists. It returns the UID.
 func (a *API) CreateOwner(key string) types.UID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -24,7 +24,7 @@ func (a *API) CreateOwner(key string) types.UID {
 	}
 	namespace, name, _ := strings.Cut(key, "/")
 	o := &unstructured.Unstructured{Object: map[string]any{}}
-	o.SetAPIVersion(sandboxAPIVersion)
+	o.SetAPIVersion(SandboxAPIVersion)
 	o.SetKind("Sandbox")
 	o.SetNamespace(namespace)
 	o.SetName(name)
@@ -34,7 +34,7 @@ func (a *API) CreateOwner(key string) types.UID {
 	return o.GetUID()
 }
 
-// DeleteOwner removes a Sandbox, or with foreground only marks it.
+// DeleteOwner removes a Sandbox. With foreground it only marks it for deletion.
 func (a *API) DeleteOwner(key string, foreground bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,8 +68,7 @@ func (a *API) SetReady(key, status, reason string) {
 	a.state.owners[key] = o
 }
 
-// CollectGarbage deletes the Pods whose owner is gone or in teardown, as
-// Kubernetes does.
+// CollectGarbage deletes the Pods whose owner does not exist or is being deleted.
 func (a *API) CollectGarbage() {
 	for key, p := range a.Pods() {
 		ref := metav1.GetControllerOf(p)
@@ -86,9 +85,8 @@ func (a *API) CollectGarbage() {
 	}
 }
 
-// Releasable reports whether a Sandbox's or a bare Pod's state authorises a
-// release of what it owned, by the documented verdicts alone. What does not
-// exist any more does.
+// Releasable reports whether the documented verdicts authorize a release for the
+// Sandbox or bare Pod with this UID. One that no longer exists authorizes it.
 func (a *API) Releasable(authority types.UID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,13 +101,13 @@ func (a *API) releasable(authority types.UID) bool {
 	}
 	for _, o := range a.state.owners {
 		if o.GetUID() == authority {
-			return ownerIsOver(o)
+			return ownerEnded(o)
 		}
 	}
 	return true
 }
 
-func ownerIsOver(o *unstructured.Unstructured) bool {
+func ownerEnded(o *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	return o.GetDeletionTimestamp() != nil || slices.ContainsFunc(conditions, func(c any) bool {
 		m := c.(map[string]any)
@@ -118,10 +116,10 @@ func ownerIsOver(o *unstructured.Unstructured) bool {
 }
 
 func controllerRef(o *unstructured.Unstructured) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: sandboxAPIVersion, Kind: "Sandbox", Name: o.GetName(), UID: o.GetUID(), Controller: new(true)}
+	return metav1.OwnerReference{APIVersion: SandboxAPIVersion, Kind: "Sandbox", Name: o.GetName(), UID: o.GetUID(), Controller: new(true)}
 }
 
-// Owner returns a Sandbox's UID; empty when there is none.
+// Owner returns a Sandbox's UID; empty if it does not exist.
 func (a *API) Owner(key string) types.UID {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package kubelet
 
 import (
 	"context"
@@ -18,35 +18,36 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/pkg/provider"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-// kubelet stands in for virtual-kubelet's pod controller: a Pod cache that can
-// lag, one queue with retries per key, the library's order of create, update
-// and delete, and a status queue. It loses what the library loses: deletions
-// that arrive as tombstones, and statuses of Pods it does not know.
-type kubelet struct {
-	at       *address
+// Kubelet simulates virtual-kubelet's pod controller: a Pod cache that can lag, one
+// queue with retries per key, the library's order of create, update and delete, and
+// a status queue. Like the library it drops deletions that arrive as tombstones, and
+// statuses of Pods that it does not know.
+type Kubelet struct {
+	at       *apiserver.Address
 	provider *provider.Provider
-	observer observer // nil for a provider that is not one
+	observer observer // nil if the provider does not implement it
 	cache    cache.Indexer
 	ctx      context.Context
 	work     sync.WaitGroup
-	// observe sees each status that the provider publishes, cached each Pod as
-	// the cache shows it.
-	observe, cached func(*corev1.Pod)
+	// Observe is called with each status that the provider publishes, Cached with
+	// each Pod that enters the cache. Set both before Start.
+	Observe, Cached func(*corev1.Pod)
 
 	mu       sync.Mutex
 	held     bool // the cache lags
 	lag      time.Duration
-	lose     int // deletions to lose as tombstones
+	lose     int // how many deletions will arrive as tombstones
 	lists    atomic.Uint64
 	wrote    terminalWrites
 	pending  []change
 	dirty    map[string]*queued
 	lastUsed map[string]*corev1.Pod
 	statuses map[string]*corev1.Pod
-	wake     chan struct{} // there is work
-	arrived  chan struct{} // there are changes to deliver
+	wake     chan struct{} // signals work
+	arrived  chan struct{} // signals pending changes
 }
 
 type queued struct {
@@ -56,8 +57,9 @@ type queued struct {
 	again   bool
 }
 
-func newKubelet(ctx context.Context, at *address) *kubelet {
-	k := &kubelet{
+// New returns a kubelet that watches the API server at the address.
+func New(ctx context.Context, at *apiserver.Address) *Kubelet {
+	k := &Kubelet{
 		at: at, ctx: ctx, cache: newCache(),
 		dirty:    map[string]*queued{},
 		lastUsed: map[string]*corev1.Pod{},
@@ -65,25 +67,31 @@ func newKubelet(ctx context.Context, at *address) *kubelet {
 		wake:     make(chan struct{}, 1),
 		arrived:  make(chan struct{}, 1),
 	}
-	k.watch(at.current())
+	k.Watch(at.Current())
 	return k
 }
 
-// lister reads the cache as the daemon does.
-func (k *kubelet) lister() corev1listers.PodLister {
-	return newestLister{corev1listers.NewPodLister(k.cache), &k.wrote}
+// Wait returns when all workers have ended. Cancel the context first.
+func (k *Kubelet) Wait() { k.work.Wait() }
+
+// Context is the context of the daemon that the kubelet belongs to.
+func (k *Kubelet) Context() context.Context { return k.ctx }
+
+// Lister reads the cache as the daemon does.
+func (k *Kubelet) Lister() corev1listers.PodLister {
+	return podLister{corev1listers.NewPodLister(k.cache), &k.wrote}
 }
 
-// start fills the cache from a whole list, calls DeletePod for the Pods that
-// the provider has and the list lacks, and begins to work.
-func (k *kubelet) start(p *provider.Provider) {
+// Start fills the cache from a complete list, calls DeletePod for the provider's Pods
+// that are not in the list, and starts the workers.
+func (k *Kubelet) Start(p *provider.Provider) {
 	k.provider = p
 	k.observer, _ = any(p).(observer)
 	k.lists.Add(1)
 	k.mu.Lock()
 	k.pending = nil // the list is newer
 	k.mu.Unlock()
-	for _, pod := range k.at.current().Pods() {
+	for _, pod := range k.at.Current().Pods() {
 		k.added(pod)
 	}
 	p.NotifyPods(k.ctx, k.notify)
@@ -97,13 +105,14 @@ func (k *kubelet) start(p *provider.Provider) {
 	k.work.Go(k.deliver)
 }
 
-func (k *kubelet) enqueue(key string) {
+// Enqueue adds a key to the queue.
+func (k *Kubelet) Enqueue(key string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.enqueueLocked(key)
 }
 
-func (k *kubelet) enqueueLocked(key string) {
+func (k *Kubelet) enqueueLocked(key string) {
 	q := k.dirty[key]
 	if q == nil {
 		q = &queued{}
@@ -113,8 +122,8 @@ func (k *kubelet) enqueueLocked(key string) {
 	signal(k.wake)
 }
 
-// run works keys off when they are due, different ones side by side.
-func (k *kubelet) run() {
+// run handles due keys, different keys concurrently.
+func (k *Kubelet) run() {
 	for {
 		next := time.Hour
 		k.mu.Lock()
@@ -147,7 +156,7 @@ func (k *kubelet) run() {
 	}
 }
 
-func (k *kubelet) handle(key string, q *queued) {
+func (k *Kubelet) handle(key string, q *queued) {
 	err := k.sync(key)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,8 +179,8 @@ func (k *kubelet) handle(key string, q *queued) {
 	signal(k.wake)
 }
 
-// sync is what the library does for one key.
-func (k *kubelet) sync(key string) error {
+// sync handles one key as the library does.
+func (k *Kubelet) sync(key string) error {
 	obj, ok, _ := k.cache.GetByKey(key)
 	namespace, name, _ := cache.SplitMetaNamespaceKey(key)
 	if !ok {
@@ -183,7 +192,7 @@ func (k *kubelet) sync(key string) error {
 	}
 	pod := obj.(*corev1.Pod).DeepCopy()
 	if pod.DeletionTimestamp != nil && !running(pod) {
-		k.at.current().RemovePod(key, pod.UID)
+		k.at.Current().RemovePod(key, pod.UID)
 		return nil
 	}
 	k.mu.Lock()
@@ -201,7 +210,7 @@ func (k *kubelet) sync(key string) error {
 	return err
 }
 
-func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
+func (k *Kubelet) syncProvider(key string, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		if err := ignoreNotFound(k.provider.DeletePod(k.ctx, pod.DeepCopy())); err != nil {
 			return err
@@ -210,7 +219,7 @@ func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
 		k.work.Go(func() { k.removeAfterGrace(key, uid) })
 		return nil
 	}
-	if terminal(pod) {
+	if apiserver.Terminal(pod) {
 		return nil
 	}
 	var err error
@@ -227,18 +236,18 @@ func (k *kubelet) syncProvider(key string, pod *corev1.Pod) error {
 		if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 			failed.Status.Phase = corev1.PodFailed
 		}
-		if k.at.current().PatchStatus(failed) {
+		if k.at.Current().PatchStatus(failed) {
 			k.wrote.note(failed)
 		}
 	}
 	return err
 }
 
-func (k *kubelet) removeAfterGrace(key string, uid types.UID) {
+func (k *Kubelet) removeAfterGrace(key string, uid types.UID) {
 	select {
 	case <-k.ctx.Done():
 	case <-time.After(30 * time.Second):
-		k.at.current().RemovePod(key, uid)
+		k.at.Current().RemovePod(key, uid)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package kubelet
 
 import (
 	"maps"
@@ -13,75 +13,76 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
 
-// observer is what a provider can be told besides the library's calls. It is
-// told before the library acts.
+// observer is implemented by a provider that wants cache events. It gets each event
+// before the library acts on it.
 type observer interface {
-	// PodChanged tells of a Pod that the cache shows with a deletion timestamp or
-	// with another controller.
+	// PodChanged is called when the cache shows a deletion timestamp or another
+	// controller.
 	PodChanged(pod *corev1.Pod)
-	// PodGone tells of a Pod that has left the cache; seen is false when no
-	// watch delivered its deletion.
+	// PodGone is called when a Pod leaves the cache; seen is false if no watch
+	// delivered its deletion.
 	PodGone(pod *corev1.Pod, seen bool)
 }
 
-// change is an event that the cache has not seen: of one Pod, or a whole list.
+// change is an event that the cache has not processed: one Pod or a complete list.
 type change struct {
 	before, after *corev1.Pod
 	list          map[string]*corev1.Pod
 }
 
-// watch takes the changes of an API server for as long as it answers at the
+// Watch subscribes to an API server. Its changes count while it answers at the
 // daemon's address.
-func (k *kubelet) watch(api *API) {
+func (k *Kubelet) Watch(api *apiserver.API) {
 	api.Watch(func(before, after *corev1.Pod) {
-		if k.ctx.Err() == nil && k.at.current() == api {
+		if k.ctx.Err() == nil && k.at.Current() == api {
 			k.push(change{before: before, after: after})
 		}
 	})
 	api.WatchRelists(func(list map[string]*corev1.Pod) {
-		if k.ctx.Err() == nil && k.at.current() == api {
-			k.relist(list)
+		if k.ctx.Err() == nil && k.at.Current() == api {
+			k.Relist(list)
 		}
 	})
 }
 
-// relist lets the cache be replaced by what is there.
-func (k *kubelet) relist(list map[string]*corev1.Pod) { k.push(change{list: maps.Clone(list)}) }
+// Relist replaces the contents of the cache.
+func (k *Kubelet) Relist(list map[string]*corev1.Pod) { k.push(change{list: maps.Clone(list)}) }
 
-func (k *kubelet) push(c change) {
+func (k *Kubelet) push(c change) {
 	k.mu.Lock()
 	k.pending = append(k.pending, c)
 	k.mu.Unlock()
 	signal(k.arrived)
 }
 
-// hold makes the cache lag, or lets it catch up.
-func (k *kubelet) hold(on bool) {
+// HoldCache stops the delivery of changes to the cache, or resumes it.
+func (k *Kubelet) HoldCache(on bool) {
 	k.mu.Lock()
 	k.held = on
 	k.mu.Unlock()
 	signal(k.arrived)
 }
 
-// slow makes each change take that long to arrive.
-func (k *kubelet) slow(lag time.Duration) {
+// DelayWatch delays each change.
+func (k *Kubelet) DelayWatch(lag time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lag = lag
 }
 
-// loseDeletions makes the next n deletions arrive as tombstones, which the
-// library drops.
-func (k *kubelet) loseDeletions(n int) {
+// LoseDeletions makes the next n deletions arrive as tombstones, which the library
+// drops.
+func (k *Kubelet) LoseDeletions(n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lose = n
 }
 
-// deliver shows the cache what has changed, in order.
-func (k *kubelet) deliver() {
+// deliver applies pending changes to the cache, in order.
+func (k *Kubelet) deliver() {
 	for k.ctx.Err() == nil {
 		k.mu.Lock()
 		lag := k.lag
@@ -103,7 +104,7 @@ func (k *kubelet) deliver() {
 	}
 }
 
-func (k *kubelet) apply(c change) {
+func (k *Kubelet) apply(c change) {
 	switch {
 	case c.list != nil:
 		k.replace(c.list)
@@ -120,7 +121,7 @@ func (k *kubelet) apply(c change) {
 	}
 }
 
-func (k *kubelet) added(pod *corev1.Pod) {
+func (k *Kubelet) added(pod *corev1.Pod) {
 	key := podcontract.Key(pod)
 	_ = k.cache.Add(pod)
 	k.show(nil, pod)
@@ -130,7 +131,7 @@ func (k *kubelet) added(pod *corev1.Pod) {
 	k.enqueueLocked(key)
 }
 
-func (k *kubelet) updated(before, after *corev1.Pod) {
+func (k *Kubelet) updated(before, after *corev1.Pod) {
 	_ = k.cache.Update(after)
 	if k.observer != nil && before.UID != after.UID {
 		k.observer.PodGone(before, false)
@@ -138,13 +139,13 @@ func (k *kubelet) updated(before, after *corev1.Pod) {
 	k.show(before, after)
 	if !podsEqual(before, after) || !before.DeletionTimestamp.Equal(after.DeletionTimestamp) ||
 		!equality.Semantic.DeepEqual(before.DeletionGracePeriodSeconds, after.DeletionGracePeriodSeconds) {
-		k.enqueue(podcontract.Key(after))
+		k.Enqueue(podcontract.Key(after))
 	}
 }
 
-// removed takes a Pod out of the cache. The library drops a deletion that no
-// watch delivered.
-func (k *kubelet) removed(pod *corev1.Pod, seen bool) {
+// removed removes a Pod from the cache. The library ignores a deletion that no watch
+// delivered.
+func (k *Kubelet) removed(pod *corev1.Pod, seen bool) {
 	key := podcontract.Key(pod)
 	_ = k.cache.Delete(pod)
 	if k.observer != nil {
@@ -158,8 +159,8 @@ func (k *kubelet) removed(pod *corev1.Pod, seen bool) {
 	}
 }
 
-// replace is a relist: a Pod that took another's name looks like an update of it.
-func (k *kubelet) replace(list map[string]*corev1.Pod) {
+// replace handles a relist. A Pod that took another's name looks like its update.
+func (k *Kubelet) replace(list map[string]*corev1.Pod) {
 	k.lists.Add(1)
 	k.wrote.forget()
 	for key, pod := range list {
@@ -176,20 +177,20 @@ func (k *kubelet) replace(list map[string]*corev1.Pod) {
 	}
 }
 
-// show tells whoever wants to know what the cache shows.
-func (k *kubelet) show(before, pod *corev1.Pod) {
-	k.cached(pod)
-	moved := before != nil && authorityOf(before) != authorityOf(pod)
+// show reports a cached Pod to the observers.
+func (k *Kubelet) show(before, pod *corev1.Pod) {
+	k.Cached(pod)
+	moved := before != nil && apiserver.AuthorityOf(before) != apiserver.AuthorityOf(pod)
 	if k.observer != nil && (pod.DeletionTimestamp != nil || moved) {
 		k.observer.PodChanged(pod)
 	}
 }
 
-// listed is how often the cache was filled from a list.
-func (k *kubelet) listed() uint64 { return k.lists.Load() }
+// Listed returns how often the cache was filled from a list.
+func (k *Kubelet) Listed() uint64 { return k.lists.Load() }
 
-// shows reports whether the cache has the status and the claim id of pod.
-func (k *kubelet) shows(pod *corev1.Pod) bool {
+// Shows reports whether the cache has the status and the claim id of pod.
+func (k *Kubelet) Shows(pod *corev1.Pod) bool {
 	object, ok, _ := k.cache.GetByKey(podcontract.Key(pod))
 	if !ok {
 		return false
@@ -203,13 +204,12 @@ func newCache() cache.Indexer {
 	return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 }
 
-// podsEqual is the library's question whether a provider has to be told.
+// podsEqual is the library's check whether the provider needs an update.
 func podsEqual(a, b *corev1.Pod) bool {
 	return cmp.Equal(a.Spec.Containers, b.Spec.Containers) && cmp.Equal(a.Labels, b.Labels) && cmp.Equal(a.Annotations, b.Annotations)
 }
 
-// effectivelyEqual is the library's question whether a Pod has to be looked at
-// again after it was synced.
+// effectivelyEqual is the library's check whether a synced Pod needs another sync.
 func effectivelyEqual(a, b *corev1.Pod) bool {
 	x, y := *a, *b
 	x.Status, y.Status = corev1.PodStatus{}, corev1.PodStatus{}
