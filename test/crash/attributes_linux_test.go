@@ -5,8 +5,8 @@ package crash
 
 import "syscall"
 
-// dieWithParent has the kernel kill the daemon when the test ends in a way
-// that leaves it no time, such as a panic or a time-out.
+// dieWithParent makes the kernel kill the daemon if the test ends without cleanup, for
+// example by a panic or a timeout.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

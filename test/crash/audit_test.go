@@ -9,80 +9,79 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// learn takes in what has happened on the node since the last time, and judges
-// the releases. The caller holds mu.
-func (j *judge) learn() {
-	happened := j.sandboxd.History(history.Filter{After: j.lastEvent})
+// readEvents records the node's events since the last call and checks the releases.
+// The caller holds mu.
+func (c *checker) readEvents() {
+	happened := c.sandboxd.History(history.Filter{After: c.lastEvent})
 	for _, e := range happened.Events {
-		j.lastEvent = e.Seq
+		c.lastEvent = e.Seq
 		switch e.Type {
 		case history.EventClaimed:
-			j.vms[e.Sandbox] = &vm{id: e.Sandbox, key: e.ClaimRef, claimed: e}
+			c.vms[e.Sandbox] = &vm{id: e.Sandbox, key: e.ClaimRef, claimed: e}
 		case history.EventAnswered:
-			j.vms[e.Sandbox].answered = true
+			c.vms[e.Sandbox].answered = true
 		case history.EventReleased:
-			j.released++
-			j.judgeRelease(j.vms[e.Sandbox], e)
+			c.released++
+			c.checkRelease(c.vms[e.Sandbox], e)
 		}
 	}
 }
 
-// judgeRelease: a VM is destroyed, with its own token, when its authority
-// allows it at that moment, or when another authority's Pod has taken its name.
-// As long as nobody has said whose it is, it belongs to one of those who had a
-// Pod of that name when it was claimed.
-func (j *judge) judgeRelease(v *vm, e history.Event) {
+// checkRelease checks that a VM is destroyed with its own token, and only when its
+// authority allows it at that time or another authority's Pod has taken its name.
+// While the authority is unknown, every authority that had a Pod of that name at the
+// claim counts.
+func (c *checker) checkRelease(v *vm, e history.Event) {
 	if e.By != history.BySandbox {
-		j.add("sandbox %s of %s was released with the %s", v.id, v.key, e.By)
+		c.addLocked("sandbox %s of %s was released with the %s", v.id, v.key, e.By)
 	}
-	for i, h := range j.holders[v.key] {
+	for i, h := range c.holders[v.key] {
 		if v.authority != "" && h.authority != v.authority {
 			continue
 		}
 		if v.authority == "" && h.since.After(v.claimed.Time) {
 			continue
 		}
-		if end, ended := j.over[h.authority]; ended && !end.After(e.Time) {
+		if end, ended := c.endedAt[h.authority]; ended && !end.After(e.Time) {
 			return
 		}
-		if slices.ContainsFunc(j.holders[v.key][i:], func(next holder) bool {
+		if slices.ContainsFunc(c.holders[v.key][i:], func(next holder) bool {
 			return next.authority != h.authority && !next.since.After(e.Time)
 		}) {
 			return
 		}
 	}
-	j.add("sandbox %s of %s was released while %q, to whom it belongs, is alive (shown: %v, recorded: %v)", v.id, v.key, v.authority, v.shown, v.recorded)
+	c.addLocked("sandbox %s of %s was released while its authority %q is alive (shown: %v, recorded: %v)", v.id, v.key, v.authority, v.shown, v.recorded)
 }
 
-// audit holds the file against the history, at any moment: a VM that has been
-// seen, in the file or on a Pod, keeps its row until it is gone. It returns the
-// VMs that live, have no row and have never been seen.
-func (j *judge) audit() (unseen []*vm) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	// The file is read first: what lacks its row in it and still lives
-	// afterwards had lost it.
-	rows, err := readTable(j.table)
+// audit compares the file with the node; it can run at any time. A VM that was seen in
+// the file or on a Pod must keep its row until it is gone. audit returns the living VMs
+// that have no row and were never seen.
+func (c *checker) audit() (unseen []*vm) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// The file is read first: a VM that still lives afterwards must have a row in it.
+	rows, err := readTable(c.table)
 	if err == nil {
-		err = checkModes(j.table)
+		err = checkModes(c.table)
 	}
 	if err != nil {
-		j.add("%v", err)
+		c.addLocked("%v", err)
 		return nil
 	}
-	living := j.sandboxd.History(history.Filter{After: 1 << 62}).VMs
-	j.learn()
+	living := c.sandboxd.History(history.Filter{After: 1 << 62}).VMs
+	c.readEvents()
 	for _, live := range living {
 		if live.State == history.StateWarm {
 			continue
 		}
-		v := j.vms[live.ID]
+		v := c.vms[live.ID]
 		r, recorded := rows[live.ID]
 		switch {
 		case recorded:
-			j.judgeRow(v, r)
+			c.checkRow(v, r)
 		case v.shown || v.recorded:
-			j.add("sandbox %s of %s lives and has lost its row (shown: %v)", v.id, v.key, v.shown)
+			c.addLocked("sandbox %s of %s lives without its row (shown: %v)", v.id, v.key, v.shown)
 		default:
 			unseen = append(unseen, v)
 		}
@@ -90,52 +89,51 @@ func (j *judge) audit() (unseen []*vm) {
 	return unseen
 }
 
-// judgeRow holds a row against the VM that it names. The caller holds mu.
-func (j *judge) judgeRow(v *vm, r row) {
+// checkRow compares a row with the VM that it names. The caller holds mu.
+func (c *checker) checkRow(v *vm, r row) {
 	first := !v.recorded
 	v.recorded = true
 	if r.Key != v.key {
-		j.add("sandbox %s of %s has a row under %s", v.id, v.key, r.Key)
+		c.addLocked("sandbox %s of %s has a row under %s", v.id, v.key, r.Key)
 	}
 	if v.lost {
-		j.add("sandbox %s of %s has a row, and its answer went down with a killed daemon", v.id, v.key)
+		c.addLocked("sandbox %s of %s has a row, although a kill lost its answer", v.id, v.key)
 	}
-	if token, err := j.sandboxd.Token(v.id); first && err == nil && token != r.Token {
-		j.add("the row of sandbox %s of %s has another token", v.id, v.key)
+	if token, err := c.sandboxd.Token(v.id); first && err == nil && token != r.Token {
+		c.addLocked("the row of sandbox %s of %s has another token", v.id, v.key)
 	}
-	if !slices.ContainsFunc(j.holders[v.key], func(h holder) bool { return h.authority == r.Authority }) {
-		j.add("the row of sandbox %s of %s names %s, who never had a pod there", v.id, v.key, r.Authority)
+	if !slices.ContainsFunc(c.holders[v.key], func(h holder) bool { return h.authority == r.Authority }) {
+		c.addLocked("the row of sandbox %s of %s names %s, which never had a Pod of that name", v.id, v.key, r.Authority)
 	}
-	j.belongs(v, r.Authority)
+	c.checkAuthority(v, r.Authority)
 }
 
-// afterKill judges what a killed daemon has left. A VM without a row is a lost
-// answer: nobody saw it, it was claimed in the life that has just ended, and it
-// was the last claim for its key, because the next one would have had to wait
-// for this one's row.
-func (j *judge) afterKill() {
-	unseen := j.audit()
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// checkAfterKill checks the state that a killed daemon left. A VM without a row must be
+// a lost answer: nobody saw it, the process that was just killed claimed it, and it is
+// the last claim for its key, because a later claim waits for the earlier one's row.
+func (c *checker) checkAfterKill() {
+	unseen := c.audit()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, v := range unseen {
 		if !v.answered || v.lost {
 			continue
 		}
-		switch last := j.lastClaim(v.key); {
-		case v.claimed.Seq <= j.lastLife:
-			j.add("sandbox %s of %s lives without a row, and was claimed before the last daemon started", v.id, v.key)
+		switch last := c.lastClaim(v.key); {
+		case v.claimed.Seq <= c.lastRun:
+			c.addLocked("sandbox %s of %s lives without a row, and was claimed before the last daemon started", v.id, v.key)
 		case last.id != v.id:
-			j.add("sandbox %s of %s lives without a row, and %s was claimed after it", v.id, v.key, last.id)
+			c.addLocked("sandbox %s of %s lives without a row, and %s was claimed after it", v.id, v.key, last.id)
 		default:
 			v.lost = true
 		}
 	}
-	j.lastLife = j.lastEvent
+	c.lastRun = c.lastEvent
 }
 
-// lastClaim is the last VM that was claimed for a key. The caller holds mu.
-func (j *judge) lastClaim(key string) (last *vm) {
-	for _, v := range j.vms {
+// lastClaim returns the last VM that was claimed for a key. The caller holds mu.
+func (c *checker) lastClaim(key string) (last *vm) {
+	for _, v := range c.vms {
 		if v.key == key && (last == nil || v.claimed.Seq > last.claimed.Seq) {
 			last = v
 		}
@@ -143,12 +141,12 @@ func (j *judge) lastClaim(key string) (last *vm) {
 	return last
 }
 
-// living is every VM that was seen and lives.
-func (j *judge) living() (out []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, live := range j.sandboxd.History(history.Filter{After: 1 << 62}).VMs {
-		if v := j.vms[live.ID]; v != nil && (v.shown || v.recorded) {
+// livingSeen returns the living VMs that were seen in the file or on a Pod.
+func (c *checker) livingSeen() (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, live := range c.sandboxd.History(history.Filter{After: 1 << 62}).VMs {
+		if v := c.vms[live.ID]; v != nil && (v.shown || v.recorded) {
 			out = append(out, v.id+" of "+v.key)
 		}
 	}

@@ -36,8 +36,8 @@ func TestKilledDaemon(t *testing.T) {
 		first = rand.Uint64N(1 << 32)
 	}
 	daemon := program(t)
-	// Not t.Parallel, which has as many at once as there are processors: a
-	// world waits more than it works.
+	// t.Parallel would limit the worlds to the number of processors, but a world mostly
+	// waits.
 	var all sync.WaitGroup
 	for i := range *worlds {
 		s := first + uint64(i)
@@ -52,39 +52,39 @@ func TestKilledDaemon(t *testing.T) {
 	all.Wait()
 }
 
-// run is the life of a world.
+// run plays one world.
 func run(t *testing.T, program string, seed uint64, rounds int) {
 	started := time.Now()
 	w := newWorld(t, program, seed)
 	stop := w.load()
 	defer stop()
-	// One life is long enough for the loops that look seldom.
+	// One process runs long enough for the slow loops.
 	long := w.rng.IntN(rounds)
 	for i := range rounds {
-		m := newMoment(w.rng)
+		m := newKillPoint(w.rng)
 		switch {
 		case i == long:
-			m = longMoment(w.rng)
+			m = lateKillPoint(w.rng)
 			w.restartSandboxd(between(w.rng, 5*time.Second, 8*time.Second))
 		case w.rng.IntN(6) == 0:
 			w.restartSandboxd(between(w.rng, 100*time.Millisecond, time.Second))
 		}
 		w.round(m)
-		if found := w.judge.violations(); len(found) > 0 {
+		if found := w.checker.violations(); len(found) > 0 {
 			w.report(fmt.Sprintf("round %d of %d, killed %v", i+1, rounds, m), found)
 			return
 		}
-		time.Sleep(between(w.rng, 0, 40*time.Millisecond)) // the users go on without a daemon
+		time.Sleep(between(w.rng, 0, 40*time.Millisecond)) // the users continue without a daemon
 	}
 	stop()
 	w.t.Logf("killed %d times in %v", rounds, time.Since(started).Round(time.Second))
-	if found := w.settle(); len(found) > 0 {
+	if found := w.checkRecovery(); len(found) > 0 {
 		w.report("at the end", found)
 	}
 	w.summary(rounds)
 }
 
-// program is the daemon's binary: the one given, or one built as it is shipped.
+// program returns the path of the given binary, or builds one with the release flags.
 func program(t *testing.T) string {
 	t.Helper()
 	if *binary != "" {
@@ -101,7 +101,7 @@ func program(t *testing.T) string {
 	return built
 }
 
-// between draws a duration.
+// between draws a duration from a range.
 func between(rng *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(rng.Int64N(int64(to-from)+1))
 }

@@ -26,9 +26,9 @@ const nodeName = "host-07-sandboxd"
 // readyWithin is how long a start may take on a busy machine.
 const readyWithin = 2 * time.Minute
 
-// life is one run of the daemon's process, with servers of its own: when they
-// have closed, nothing that it has sent is on its way any more.
-type life struct {
+// process is one run of the daemon with its own servers. Once they are closed, none of
+// its requests is in progress.
+type process struct {
 	cmd    *exec.Cmd
 	output *output
 	ended  chan struct{} // closed when the process has ended
@@ -36,44 +36,44 @@ type life struct {
 	asked  chan struct{} // one for each claim or release that was answered
 
 	sandboxd, api *httptest.Server
-	requests      atomic.Int64 // to either of them
+	requests      atomic.Int64 // to both servers
 }
 
-// start runs the daemon with the flags that an operator would give it.
-func (w *world) start() *life {
+// start runs the daemon with the flags of a normal installation.
+func (w *world) start() *process {
 	w.t.Helper()
-	l := &life{output: &output{}, ended: make(chan struct{}), ready: make(chan struct{}), asked: make(chan struct{}, 1<<16)}
+	l := &process{output: &output{}, ended: make(chan struct{}), ready: make(chan struct{}), asked: make(chan struct{}, 1<<16)}
 	w.registered.Store(new(sync.OnceFunc(func() { close(l.ready) })))
 	l.sandboxd = httptest.NewServer(l.count(l.countAsking(w.sandboxd.Handler())))
 	l.api = httptest.NewServer(l.count(w.api))
-	w.do(writeKubeconfig(w.kubeconfig(), l.api.URL))
+	w.must(writeKubeconfig(w.kubeconfig(), l.api.URL))
 	l.cmd = exec.CommandContext(context.WithoutCancel(w.t.Context()), w.program,
 		"--node-name="+nodeName, "--node-ip=127.0.0.1", "--listen-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0",
 		"--sandboxd-url="+l.sandboxd.URL, "--sandboxd-token-file="+w.tokenFile(),
 		"--state-path="+w.table, "--orphan-scan-interval=1s",
-		// A kill under load loses many deletions and owners unseen.
+		// After a kill under load many Pods and owners are missing without a seen deletion.
 		"--missing-owners-hold=2s",
 	)
 	l.cmd.Env = []string{"KUBECONFIG=" + w.kubeconfig(), "VK_LOG_LEVEL=debug"}
 	l.cmd.Stdout, l.cmd.Stderr = l.output, l.output
 	l.cmd.SysProcAttr = dieWithParent()
-	w.do(l.cmd.Start())
+	w.must(l.cmd.Start())
 	go func() {
 		defer close(l.ended)
-		_ = l.cmd.Wait() // how it ended is in ProcessState
+		_ = l.cmd.Wait() // ProcessState holds the result
 	}()
-	w.lives = append(w.lives[max(0, len(w.lives)-1):], l)
+	w.processes = append(w.processes[max(0, len(w.processes)-1):], l)
 	return l
 }
 
-func (l *life) count(next http.Handler) http.Handler {
+func (l *process) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		l.requests.Add(1)
 		next.ServeHTTP(rw, r)
 	})
 }
 
-func (l *life) countAsking(next http.Handler) http.Handler {
+func (l *process) countAsking(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/claim") || strings.HasSuffix(r.URL.Path, "/release") {
 			defer func() {
@@ -87,8 +87,8 @@ func (l *life) countAsking(next http.Handler) http.Handler {
 	})
 }
 
-// wait waits for the moment, or the end of the process.
-func (l *life) wait(m moment) error {
+// wait waits for the kill point or the end of the process.
+func (l *process) wait(m killPoint) error {
 	limit := time.NewTimer(readyWithin)
 	defer limit.Stop()
 	await := func(c <-chan struct{}) error {
@@ -96,7 +96,7 @@ func (l *life) wait(m moment) error {
 		case <-c:
 			return nil
 		case <-l.ended:
-			return errors.New("the daemon ended by itself")
+			return errors.New("the daemon ended on its own")
 		case <-limit.C:
 			return errors.New("the daemon was not ready within " + readyWithin.String())
 		}
@@ -115,13 +115,13 @@ func (l *life) wait(m moment) error {
 	case <-time.After(m.then):
 		return nil
 	case <-l.ended:
-		return errors.New("the daemon ended by itself")
+		return errors.New("the daemon ended on its own")
 	}
 }
 
-// waitAsked waits for n claims and releases. A daemon that is ready and has
-// nothing to ask for is not waited for much longer.
-func (l *life) waitAsked(n int, await func(<-chan struct{}) error) error {
+// waitAsked waits for n claims and releases. It stops waiting one second after the
+// daemon is ready.
+func (l *process) waitAsked(n int, await func(<-chan struct{}) error) error {
 	go func() {
 		select {
 		case <-l.ready:
@@ -144,16 +144,15 @@ func (l *life) waitAsked(n int, await func(<-chan struct{}) error) error {
 	return nil
 }
 
-// kill ends the process with SIGKILL, and returns when all that it had sent
-// has been dealt with.
-func (l *life) kill() {
-	_ = l.cmd.Process.Kill() // it may have ended by itself, which wait has found
+// kill ends the process with SIGKILL and returns when its requests have been handled.
+func (l *process) kill() {
+	_ = l.cmd.Process.Kill() // it may have ended already; wait reports that
 	<-l.ended
 	l.sandboxd.Close()
 	l.api.Close()
 }
 
-// output is what the process has printed.
+// output collects the output of the process.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// users is how many are at work at the same time.
+	// users is the number of concurrent users.
 	users = 4
-	// names is how many names of each sort there are in each namespace: few
-	// enough that the users get into each other's way.
+	// names is the number of names of each sort in each namespace: few enough that
+	// the users' actions collide.
 	names = 6
-	// quiet is how seldom a user turns to a name of the quiet sort, where things
-	// stay as they are for some seconds.
-	quiet = 60
+	// quietOdds makes one action in so many use a quiet name. Objects with quiet names
+	// stay unchanged for some seconds.
+	quietOdds = 60
 )
 
-// load starts the users and the controllers. stop, which may be called again,
-// returns when they have gone.
+// load starts the users and the controllers. stop ends them and waits for that; it may
+// be called more than once.
 func (w *world) load() (stop func()) {
 	quit := make(chan struct{})
 	var wg sync.WaitGroup
@@ -53,11 +53,10 @@ func (w *world) load() (stop func()) {
 	return sync.OnceFunc(func() { close(quit); wg.Wait() })
 }
 
-// act is one deed of a user, of the operator in a user's name, or of an
-// administrator.
+// act performs one random action of a user, the operator or an administrator.
 func act(api *kubeapi.Server, rng *rand.Rand) {
 	sort := "busy"
-	if rng.IntN(quiet) == 0 {
+	if rng.IntN(quietOdds) == 0 {
 		sort = "quiet"
 	}
 	key := fmt.Sprintf("team-%d/%s-%d", rng.IntN(2), sort, rng.IntN(names))
@@ -73,7 +72,7 @@ func act(api *kubeapi.Server, rng *rand.Rand) {
 		api.Remove(kubeapi.Pods, key, "")
 	case n < 74:
 		api.Remove(kubeapi.Sandboxes, key, "")
-	case n < 78: // in the foreground: it goes when its Pod has gone
+	case n < 78: // in the foreground: it is removed after its Pod
 		api.Change(kubeapi.Sandboxes, key, "", func(o kubeapi.Object) {
 			if o.GetDeletionTimestamp() == nil {
 				now := metav1.Now()
@@ -102,7 +101,7 @@ func act(api *kubeapi.Server, rng *rand.Rand) {
 	}
 }
 
-// ttl is the lease that a Pod asks for: mostly the usual day.
+// ttl draws the lease of a Pod: mostly the default of one day.
 func ttl(rng *rand.Rand) string {
 	return []string{"0", "2", "5", "30", ""}[min(rng.IntN(24), 4)]
 }
@@ -113,11 +112,11 @@ func createSandbox(api *kubeapi.Server, key string) {
 	o.SetKind("Sandbox")
 	name(o, key)
 	o.SetGeneration(1)
-	_, _ = api.Create(kubeapi.Sandboxes, o) // one that exists is as good
+	_, _ = api.Create(kubeapi.Sandboxes, o) // an existing one is used
 }
 
-// createPod makes a Pod on the node: bare, or of the Sandbox of that name
-// unless that is over or suspended.
+// createPod creates a Pod on the node: a bare one, or one of the Sandbox of that name
+// unless the Sandbox has ended or is suspended.
 func createPod(api *kubeapi.Server, key string, bare bool, ttl string) {
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"spec": map[string]any{
@@ -136,7 +135,7 @@ func createPod(api *kubeapi.Server, key string, bare bool, ttl string) {
 	o.SetAnnotations(annotations)
 	if !bare {
 		owner := api.Get(kubeapi.Sandboxes, key)
-		if owner == nil || over(owner) || suspended(owner) {
+		if owner == nil || ownerEnded(owner) || suspended(owner) {
 			return
 		}
 		controller := true
@@ -153,22 +152,22 @@ func name(o kubeapi.Object, key string) {
 	o.SetName(name)
 }
 
-// expire writes what the operator writes when a Sandbox's time is up.
+// expire sets the condition that the operator sets when a Sandbox expires.
 func expire(o kubeapi.Object) {
 	o.Object["status"] = map[string]any{"conditions": []any{map[string]any{
 		"type": "Ready", "status": "False", "reason": "SandboxExpired", "observedGeneration": o.GetGeneration(),
 	}}}
 }
 
-// suspend is what a user does who wants the Pod to go and the sandbox to stay.
+// suspend removes the Pod and keeps the sandbox, as replicas: 0 does.
 func suspend(o kubeapi.Object) { o.Object["spec"] = map[string]any{"replicas": int64(0)} }
 
 func resume(o kubeapi.Object) { delete(o.Object, "spec") }
 
 func suspended(o kubeapi.Object) bool { return o.Object["spec"] != nil }
 
-// collectGarbage is Kubernetes' own: Pods whose owner is gone or going are
-// deleted, and an owner that waits for its Pod goes after it.
+// collectGarbage acts as Kubernetes' garbage collector. It deletes Pods whose owner is
+// gone or being deleted, and owners whose foreground deletion waited for the Pod.
 func collectGarbage(api *kubeapi.Server) {
 	for _, pod := range api.List(kubeapi.Pods) {
 		ref := metav1.GetControllerOf(pod)

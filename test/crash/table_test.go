@@ -17,8 +17,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
 )
 
-// row is a row of the claims file, read by the documented format and not by
-// the daemon's own decoder.
+// row is a row of the claims file. It is read by the documented format, not with the
+// daemon's decoder.
 type row struct {
 	ID        string    `json:"id"`
 	Token     string    `json:"token"`
@@ -75,8 +75,8 @@ func readTable(path string) (map[string]row, error) {
 	return rows, nil
 }
 
-// checkModes looks for what others could read. The new file, which a kill can
-// leave behind, holds as much as the old one.
+// checkModes checks that only the owner can read the files. A kill can leave the
+// temporary file behind, which holds the same tokens.
 func checkModes(path string) error {
 	for name, most := range map[string]fs.FileMode{filepath.Dir(path): 0o700, path: 0o600, path + ".tmp": 0o600} {
 		info, err := os.Stat(name)
@@ -91,7 +91,7 @@ func checkModes(path string) error {
 	return nil
 }
 
-// redact takes the tokens out of a text that is to be printed.
+// redact replaces the tokens in a text.
 func redact(text []byte) []byte {
 	return regexp.MustCompile(host.TokenPrefix+`\w+`).ReplaceAll(text, []byte("<token>"))
 }

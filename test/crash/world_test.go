@@ -27,7 +27,7 @@ const (
 	rootToken = "CANARY-root-7f3a91"
 )
 
-// world is one host with its sandboxd, its disk and the API server it sees.
+// world is one host with its sandboxd, its disk and its API server.
 type world struct {
 	t        *testing.T
 	program  string
@@ -36,17 +36,17 @@ type world struct {
 	rng      *rand.Rand
 	sandboxd *sandboxdsim.Server
 	api      *kubeapi.Server
-	judge    *judge
+	checker  *checker
 
 	registered atomic.Pointer[func()]
-	lives      []*life // the last two
+	processes  []*process // the last two
 }
 
 func newWorld(t *testing.T, program string, seed uint64) *world {
 	t.Helper()
 	w := &world{t: t, program: program, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 1))}
 	w.table = filepath.Join(w.dir, "state", "claims.json")
-	w.do(writeToken(w.tokenFile()))
+	w.must(writeToken(w.tokenFile()))
 	var err error
 	w.sandboxd, err = sandboxdsim.New(config.Config{
 		RootToken: rootToken,
@@ -54,29 +54,29 @@ func newWorld(t *testing.T, program string, seed uint64) *world {
 		Latency:   config.RealLatency(),
 		Rand:      rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)}),
 	})
-	w.do(err)
+	w.must(err)
 	go w.sandboxd.Run(t.Context())
 	for _, f := range faults() {
 		f.Seed = w.rng.Uint64()
 		_, err := w.sandboxd.Faults.Add(f)
-		w.do(err)
+		w.must(err)
 	}
-	w.judge = newJudge(w.sandboxd, w.table)
+	w.checker = newChecker(w.sandboxd, w.table)
 	w.api = kubeapi.New(kubeapi.Config{
-		Observe:    w.judge.observe,
-		Inspect:    w.judge.inspect,
+		Observe:    w.checker.observe,
+		Inspect:    w.checker.inspect,
 		Registered: func() { (*w.registered.Load())() },
 	})
 	t.Cleanup(func() {
-		for _, l := range w.lives {
+		for _, l := range w.processes {
 			l.kill()
 		}
-		w.do(w.sandboxd.Close())
+		w.must(w.sandboxd.Close())
 	})
 	return w
 }
 
-// faults happen now and then for as long as the users are at work.
+// faults occur at random while the users are active.
 func faults() []fault.Fault {
 	return []fault.Fault{
 		{Endpoint: "claim", Action: fault.ActionDrop, Point: fault.PointResponse, Probability: 0.03},
@@ -87,27 +87,27 @@ func faults() []fault.Fault {
 	}
 }
 
-// round is one life of the daemon, from start to kill, and what is left.
-func (w *world) round(m moment) {
+// round starts the daemon, kills it and checks the state that it left.
+func (w *world) round(m killPoint) {
 	l := w.start()
 	stop := w.audit()
 	err := l.wait(m)
 	l.kill()
 	stop()
 	if err != nil {
-		w.judge.violate("%v (%v)", err, l.cmd.ProcessState)
+		w.checker.add("%v (%v)", err, l.cmd.ProcessState)
 	}
-	w.judge.output(l.output.String())
-	w.judge.afterKill()
+	w.checker.output(l.output.String())
+	w.checker.checkAfterKill()
 }
 
-// audit looks at the file all the time until it is stopped.
+// audit checks the file continuously until it is stopped.
 func (w *world) audit() (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
-			w.judge.audit()
+			w.checker.audit()
 			select {
 			case <-quit:
 				return
@@ -121,18 +121,18 @@ func (w *world) audit() (stop func()) {
 // restartSandboxd kills sandboxd, which then takes a while to rebuild its index.
 func (w *world) restartSandboxd(rebuild time.Duration) {
 	indexes := []fault.Index{fault.IndexUnavailable, fault.IndexPartial, fault.IndexEmpty}
-	w.do(w.sandboxd.Restart(sandboxdsim.RestartOptions{Rebuild: fault.Rebuild{
+	w.must(w.sandboxd.Restart(sandboxdsim.RestartOptions{Rebuild: fault.Rebuild{
 		For: metav1.Duration{Duration: rebuild}, Index: indexes[w.rng.IntN(len(indexes))],
 	}}))
 }
 
-// report fails the test with what was found and what the daemon said about it.
+// report fails the test with the violations, the daemon's log and the claims file.
 func (w *world) report(when string, found []string) {
 	w.t.Helper()
 	var log strings.Builder
-	for i, l := range w.lives {
+	for i, l := range w.processes {
 		lines := strings.Split(strings.TrimSpace(l.output.String()), "\n")
-		fmt.Fprintf(&log, "\n--- the last lines of life %d of the last %d:\n%s", i+1, len(w.lives), strings.Join(lines[max(0, len(lines)-40):], "\n"))
+		fmt.Fprintf(&log, "\n--- the last lines of process %d of the last %d:\n%s", i+1, len(w.processes), strings.Join(lines[max(0, len(lines)-40):], "\n"))
 	}
 	file, err := os.ReadFile(w.table)
 	w.t.Errorf("%s:\n%s\n--- claims file (%v):\n%s%s", when, strings.Join(found, "\n"), err, redact(file), redact([]byte(log.String())))
@@ -140,7 +140,7 @@ func (w *world) report(when string, found []string) {
 
 func (w *world) summary(rounds int) {
 	w.t.Helper()
-	s, n := w.judge.summary(), w.sandboxd.History(history.Filter{After: 1 << 62}).Counters
+	s, n := w.checker.summary(), w.sandboxd.History(history.Filter{After: 1 << 62}).Counters
 	w.t.Logf("%d kills: %d VMs claimed, %d shown on Pods, %d released, %d lost answers, %d of them with a kill",
 		rounds, n.Claimed, s.shown, s.released, n.AnswersLost+s.lost, s.lost)
 	if s.shown == 0 || s.released == 0 {
@@ -148,7 +148,7 @@ func (w *world) summary(rounds int) {
 	}
 }
 
-func (w *world) do(err error) {
+func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
