@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestAnnotationSurvivesStatusBurst: users annotate Pods while their statuses
-// are on the way. A status written from an older copy would undo that.
+// TestAnnotationSurvivesStatusBurst annotates Pods while their statuses are written. A
+// status patch from an older copy must not remove the annotation.
 func TestAnnotationSurvivesStatusBurst(t *testing.T) {
 	t.Parallel()
 	const pods, edits = 20, 5

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestNoCapacity takes all capacity away: it runs alone.
+// TestNoCapacity sets the capacity of all hosts to zero, so it runs alone.
 func TestNoCapacity(t *testing.T) {
 	f := newFixture(t)
 	setCapacity(t, f.suite, -1)

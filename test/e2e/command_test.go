@@ -21,7 +21,7 @@ func (s *suite) helm(ctx context.Context, args ...string) (string, error) {
 	return run(ctx, s.info.Helm, append([]string{"--kubeconfig=" + s.info.Kubeconfig}, args...)...)
 }
 
-// run returns what a program prints; its error has what it complained about.
+// run returns the standard output of a program. The error contains its standard error.
 func run(ctx context.Context, program string, args ...string) (string, error) {
 	var out, complaint bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)

@@ -18,10 +18,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// The tests in this file end daemons: they run alone.
+// The tests in this file end daemons, so they run alone.
 
-// ofTheDaemon selects what the release has for the daemons, and nothing that it
-// makes for a test.
+// ofTheDaemon selects the release's objects of the daemons, without those of the chart's
+// test.
 const ofTheDaemon = "app.kubernetes.io/name=vk-sandbox,app.kubernetes.io/instance=" + release
 
 func (s *suite) daemons(ctx context.Context) ([]corev1.Pod, error) {
@@ -32,7 +32,7 @@ func (s *suite) daemons(ctx context.Context) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// killDaemons ends every daemon at once, as far as a Pod's deletion can.
+// killDaemons deletes all daemon Pods with a grace period of one second.
 func killDaemons(t *testing.T, s *suite) {
 	t.Helper()
 	pods, err := s.daemons(t.Context())
@@ -49,7 +49,7 @@ func killDaemons(t *testing.T, s *suite) {
 	waitReplaced(t, s, pods)
 }
 
-// waitReplaced waits until none of these daemons is left.
+// waitReplaced waits until none of these daemons exists.
 func waitReplaced(t *testing.T, s *suite, old []corev1.Pod) {
 	t.Helper()
 	eventually(t, "end of the daemons", func(ctx context.Context) error {
@@ -66,8 +66,8 @@ func waitReplaced(t *testing.T, s *suite, old []corev1.Pod) {
 	})
 }
 
-// stopDaemons ends the daemons of all hosts, by an upgrade to nowhere, and returns
-// when they have ended. The next upgrade starts them again.
+// stopDaemons ends the daemons of all hosts by an upgrade that selects no host, and
+// waits for their end. The next upgrade starts them again.
 func stopDaemons(t *testing.T, s *suite) {
 	t.Helper()
 	old, err := s.daemons(t.Context())
@@ -107,7 +107,7 @@ func TestDaemonKilledBetween(t *testing.T) {
 	f.assertOneAlive("box", id)
 }
 
-// TestDaemonKilledWhilePodRuns: the Pod notices nothing.
+// TestDaemonKilledWhilePodRuns checks that the Pod does not change.
 func TestDaemonKilledWhilePodRuns(t *testing.T) {
 	f := newFixture(t)
 	id := f.run(newOwnedPod(f.createSandbox("box")))
@@ -123,7 +123,7 @@ func TestDaemonKilledWhilePodRuns(t *testing.T) {
 	f.assertOneAlive("box", id)
 }
 
-// TestTaintIsRestored: a node that lost its taint would take ordinary Pods.
+// TestTaintIsRestored removes the taint, which keeps ordinary Pods off the node.
 func TestTaintIsRestored(t *testing.T) {
 	node := shared.info.Hosts[0].VirtualNode()
 	if _, err := shared.kubectl(t.Context(), "taint", "node", node, podcontract.TaintKey+"-"); err != nil {
@@ -143,8 +143,8 @@ func TestTaintIsRestored(t *testing.T) {
 	})
 }
 
-// TestPodsLostWhileDaemonIsAway: nobody tells the daemon about these deletions.
-// Each Pod gets the verdict that it would have got.
+// TestPodsLostWhileDaemonIsAway deletes Pods while no daemon runs. Their VMs get the same
+// verdict as with a running daemon.
 func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	f := newFixture(t)
 	owner := f.createSandbox("kept")

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// describe is what is known when something went wrong: the Pods and events of a
-// namespace, the daemons' logs, and the simulators' record of the namespace.
+// describe returns the context of a failure: the Pods and events of a namespace, the
+// daemons' logs, and the simulators' record of the namespace.
 func (s *suite) describe(ctx context.Context, namespace string) string {
 	var b strings.Builder
 	section := func(title string, text string, err error) {

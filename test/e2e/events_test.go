@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestEvents: the Pod and its Sandbox tell what happened to the VM.
+// TestEvents checks that the VM's events appear on the Pod and on its Sandbox.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

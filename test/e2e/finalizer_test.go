@@ -20,9 +20,9 @@ import (
 
 const finalizer = "e2e.sandbox.cocoonstack.io/keep"
 
-// TestPodKeptByAFinalizer: a deleted Pod whose object stays is over: it is
-// terminal and not Ready, and its VM ends with its Sandbox, not with its object.
-func TestPodKeptByAFinalizer(t *testing.T) {
+// TestPodKeptByFinalizer checks that a deleted Pod with a finalizer becomes terminal and
+// not Ready. Its VM ends with the Sandbox, not with the Pod object.
+func TestPodKeptByFinalizer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	t.Cleanup(func() { f.removeFinalizers(context.Background(), "box") })
@@ -52,7 +52,7 @@ func TestPodKeptByAFinalizer(t *testing.T) {
 	}
 	f.removeFinalizers(t.Context(), "box")
 	f.waitGone("box")
-	f.assertToldOnce("box", "SandboxClaimed", "SandboxPreserved", "SandboxReleased")
+	f.assertEventsOnce("box", "SandboxClaimed", "SandboxPreserved", "SandboxReleased")
 }
 
 func (f *fixture) removeFinalizers(ctx context.Context, name string) {
@@ -64,9 +64,9 @@ func (f *fixture) removeFinalizers(ctx context.Context, name string) {
 	}
 }
 
-// assertToldOnce waits until the daemon's events about the Pod are these, each of
-// them once.
-func (f *fixture) assertToldOnce(name string, reasons ...string) {
+// assertEventsOnce waits until the daemon has recorded each of these events about the
+// Pod exactly once.
+func (f *fixture) assertEventsOnce(name string, reasons ...string) {
 	f.t.Helper()
 	eventually(f.t, "events about Pod "+name, func(ctx context.Context) error {
 		list, err := f.client.CoreV1().Events(f.namespace).List(ctx, metav1.ListOptions{

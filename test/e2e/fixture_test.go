@@ -21,15 +21,15 @@ import (
 
 var sandboxes = schema.GroupVersionResource{Group: "agents.x-k8s.io", Version: "v1beta1", Resource: "sandboxes"}
 
-// fixture is one test's part of the cluster: a namespace of its own.
+// fixture is one test's namespace in the cluster.
 type fixture struct {
 	*suite
 	t         *testing.T
 	namespace string
 }
 
-// newFixture makes a namespace. When the test is over, all in it is deleted,
-// and no microVM of it may then be left.
+// newFixture creates a namespace. At the end of the test it is deleted, and none of its
+// microVMs may be left.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{suite: shared, t: t, namespace: "e2e-" + rand.String(6)}
@@ -47,7 +47,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (f *fixture) close() {
-	// The test's own context is over.
+	// The test's own context has ended.
 	ctx := context.Background()
 	if f.t.Failed() {
 		f.t.Logf("what is known of namespace %s:\n%s", f.namespace, f.describe(ctx, f.namespace))
@@ -84,7 +84,7 @@ func (f *fixture) nothingAlive(ctx context.Context) error {
 	return err
 }
 
-// waitGone waits until the Pod is no longer in the API.
+// waitGone waits until the Pod no longer exists.
 func (f *fixture) waitGone(name string) {
 	f.t.Helper()
 	eventually(f.t, "end of Pod "+name, func(ctx context.Context) error {
@@ -99,7 +99,7 @@ func (f *fixture) waitGone(name string) {
 	})
 }
 
-// warning waits for a Warning event about the Pod whose text has all the parts.
+// warning waits for a Warning event about the Pod whose message contains all parts.
 func (f *fixture) warning(name string, parts ...string) {
 	f.t.Helper()
 	eventually(f.t, "event about Pod "+name, func(ctx context.Context) error {

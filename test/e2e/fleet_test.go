@@ -17,8 +17,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
-// fleet are sandboxes of every kind on every host: owned and bare ones that run,
-// and preserved ones, whose Pod is gone.
+// fleet is a set of sandboxes on every host: running ones with and without an owner, and
+// preserved ones without a Pod.
 type fleet struct {
 	*fixture
 	running   map[string]*corev1.Pod
@@ -57,14 +57,14 @@ func newFleet(f *fixture) *fleet {
 	return all
 }
 
-// on has the scheduler bind the Pod to the host's virtual node.
+// on selects the host's virtual node for the Pod.
 func on(h clusterinfo.Host, pod *corev1.Pod) *corev1.Pod {
 	pod.Spec.NodeSelector[corev1.LabelHostname] = h.VirtualNode()
 	return pod
 }
 
-// assertUntouched checks that every VM is alive and the only one ever claimed
-// under its name, and that the Pods are the same, Running and not to be deleted.
+// assertUntouched checks that every VM lives and is the only one ever claimed under its
+// name, and that the Pods are the same, Running and not marked for deletion.
 func (all *fleet) assertUntouched(after string) {
 	all.t.Helper()
 	for name, before := range all.running {
@@ -85,8 +85,8 @@ func (all *fleet) assertUntouched(after string) {
 	}
 }
 
-// assertServed checks that the daemons still know every claim: a preserved VM is
-// adopted by a new Pod of its owner, and a bare Pod's is released with it.
+// assertServed checks that the daemons still know every claim: a new Pod of the owner
+// adopts a preserved VM, and the VM of a bare Pod is released with the Pod.
 func (all *fleet) assertServed(after string) {
 	all.t.Helper()
 	for name, kept := range all.preserved {
@@ -103,8 +103,7 @@ func (all *fleet) assertServed(after string) {
 	}
 }
 
-// assertInTables checks the claims tables on the hosts' disks, which need no
-// daemon to be read.
+// assertInTables checks the claims tables on the hosts' disks. No daemon needs to run.
 func (all *fleet) assertInTables(after string) {
 	all.t.Helper()
 	var tables strings.Builder

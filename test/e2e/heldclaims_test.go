@@ -14,13 +14,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// TestManyOwnersLostUnseen: claims that lost their Pods and owners together while
-// no daemon looked, as after a restore of the API server, are held and shown, and
-// released once an operator approves. It runs alone.
-func TestManyOwnersLostUnseen(t *testing.T) {
+// TestManyMissingOwnersAreHeld deletes several Pods with their owners while no daemon
+// runs, as a restore of the API server does. Their claims are held and published, and
+// released after an operator approves. It runs alone.
+func TestManyMissingOwnersAreHeld(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
-	// As few as are held.
+	// The smallest number that is held.
 	claims := map[string]string{"one": "", "two": "", "three": ""}
 	for name := range claims {
 		claims[name] = f.run(newOwnedPod(f.createSandbox(name)))
@@ -58,7 +58,7 @@ func TestManyOwnersLostUnseen(t *testing.T) {
 	f.waitHeld(0)
 }
 
-// waitHeld waits until the first host's daemon holds that many claims.
+// waitHeld waits until the first host's daemon holds this number of claims.
 func (f *fixture) waitHeld(want float64) {
 	f.t.Helper()
 	host := f.info.Hosts[0]
@@ -70,7 +70,7 @@ func (f *fixture) waitHeld(want float64) {
 	})
 }
 
-// waitHeldRow waits until the Pod's claim is shown as one that waits for an operator.
+// waitHeldRow waits until the Pod's claim is published as waiting for an operator.
 func (f *fixture) waitHeldRow(name string) (row v1alpha1.NodeClaim) {
 	f.t.Helper()
 	eventually(f.t, "claim of "+name, func(ctx context.Context) (err error) {

@@ -18,9 +18,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// TestHelmTest: the chart's own test makes and releases a claim on every virtual
-// node, and fails when none can be made. Either way it leaves nothing but, where
-// it failed, its Pod. It changes the release, and runs alone.
+// TestHelmTest runs the chart's test, which claims and releases a VM on every virtual node
+// and fails if it cannot. Only a failed test leaves its Pod behind. TestHelmTest changes
+// the release, so it runs alone.
 func TestHelmTest(t *testing.T) {
 	s := shared
 	before := checkVMs(t, s)
@@ -31,7 +31,7 @@ func TestHelmTest(t *testing.T) {
 	for _, h := range s.info.Hosts {
 		for _, step := range []string{"created Pod ", "Running at " + h.IP, "is shown Bound", "is deleted and gone", "is released"} {
 			if !hasLine(out, h.VirtualNode()+": ", step) {
-				t.Errorf("no line says %q of %s:\n%s", step, h.VirtualNode(), out)
+				t.Errorf("no line has %q for %s:\n%s", step, h.VirtualNode(), out)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func helmTest(t *testing.T, s *suite) (out string, err error) {
 	return string(text), err
 }
 
-// resetRelease brings the release back to the suite's values.
+// resetRelease upgrades the release to the suite's values.
 func resetRelease(t *testing.T, s *suite) {
 	t.Helper()
 	// The test's own context is over.
@@ -100,7 +100,7 @@ func hasLine(text string, parts ...string) bool {
 	return false
 }
 
-// checkVMs are the VMs that were ever claimed for the chart's test, with their ends.
+// checkVMs returns the events that ended the VMs of the chart's test, by VM.
 func checkVMs(t *testing.T, s *suite) map[string]history.Event {
 	t.Helper()
 	ends := map[string]history.Event{}
@@ -124,7 +124,7 @@ func checkVMs(t *testing.T, s *suite) map[string]history.Event {
 	return ends
 }
 
-// assertTestIsGone checks that neither Pods nor rights of the test are left.
+// assertTestIsGone checks that no Pods and no rights of the test are left.
 func assertTestIsGone(t *testing.T, s *suite) {
 	t.Helper()
 	pods, err := s.client.CoreV1().Pods(release).List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name in (vk-sandbox-check,vk-sandbox-test)"})

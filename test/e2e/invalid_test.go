@@ -13,19 +13,19 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// TestInvalidPods: the event names the annotation and says what is wrong with
-// it, and nothing was claimed.
+// TestInvalidPods checks that an event names the annotation and the error, and that
+// nothing is claimed.
 func TestInvalidPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		annotation, value string
 		missing           bool
-		says              string
+		message           string
 	}{
-		"another runtime":        {annotation: podcontract.AnnotationRuntime, value: "gvisor", says: "gvisor"},
-		"no template":            {annotation: podcontract.AnnotationTemplate, missing: true, says: "missing"},
-		"a lease that is a word": {annotation: podcontract.AnnotationTTLSeconds, value: "soon", says: "soon"},
-		"a negative lease":       {annotation: podcontract.AnnotationTTLSeconds, value: "-1", says: "-1"},
+		"another runtime":        {annotation: podcontract.AnnotationRuntime, value: "gvisor", message: "gvisor"},
+		"no template":            {annotation: podcontract.AnnotationTemplate, missing: true, message: "missing"},
+		"a lease that is a word": {annotation: podcontract.AnnotationTTLSeconds, value: "soon", message: "soon"},
+		"a negative lease":       {annotation: podcontract.AnnotationTTLSeconds, value: "-1", message: "-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +36,7 @@ func TestInvalidPods(t *testing.T) {
 				delete(pod.Annotations, test.annotation)
 			}
 			f.createPod(pod)
-			f.warning("invalid", test.annotation, test.says)
+			f.warning("invalid", test.annotation, test.message)
 			f.waitPod("invalid", "Pending", func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodPending })
 			if r := f.history("invalid"); len(r.claims) != 0 {
 				t.Errorf("claimed %v for an invalid Pod", r.claims)
@@ -45,7 +45,7 @@ func TestInvalidPods(t *testing.T) {
 	}
 }
 
-// TestUnknownTemplate is an error that only sandboxd can see.
+// TestUnknownTemplate uses a template that only sandboxd can reject.
 func TestUnknownTemplate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

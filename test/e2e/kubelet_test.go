@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-// TestKubeletAPI talks to the daemon's port as anybody on the network can.
+// TestKubeletAPI connects to the daemon's port as any client on the network can.
 func TestKubeletAPI(t *testing.T) {
 	t.Parallel()
 	address := net.JoinHostPort(shared.info.Hosts[0].IP, strconv.Itoa(kubeletPort))
 	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // nobody vouches for a self-signed certificate
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is self-signed
 	}}
 	for path, want := range map[string]int{
 		"/pods":                     http.StatusNotFound,
@@ -62,8 +62,8 @@ func TestKubeletAPI(t *testing.T) {
 	})
 }
 
-// TestLogsAndExec: the API server reaches the daemon, and kubectl shows why
-// there is nothing to see.
+// TestLogsAndExec checks that the API server reaches the daemon, and that kubectl shows
+// the reason for the refusal.
 func TestLogsAndExec(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -75,7 +75,7 @@ func TestLogsAndExec(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			out, err := f.kubectl(t.Context(), append([]string{"--namespace=" + f.namespace}, args...)...)
 			if text := fmt.Sprint(out, err); err == nil || !strings.Contains(text, "not implemented") {
-				t.Errorf("kubectl %s says %q, want that it is not implemented", args[0], text)
+				t.Errorf("kubectl %s prints %q, want that it is not implemented", args[0], text)
 			}
 		})
 	}

@@ -26,8 +26,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// largeNode answers as a node with many sandboxes whose names are as long as
-// names get.
+// largeNode is a node with many sandboxes whose names have the maximum length.
 type largeNode struct {
 	rows    []claims.Claim
 	changes chan struct{}
@@ -60,8 +59,8 @@ func (l largeNode) SandboxdReachable() metav1.Condition {
 	return metav1.Condition{Type: v1alpha1.ConditionSandboxdReachable, Status: metav1.ConditionTrue, Reason: "SandboxdAnswers"}
 }
 
-// claimsTable and index are the node as the two publishers read it: both call
-// what they read List.
+// claimsTable and index are the two sources that the publishers read. They are separate
+// types because both methods are named List.
 type claimsTable struct{ largeNode }
 
 func (c claimsTable) List() []claims.Claim { return c.rows }
@@ -86,8 +85,8 @@ func (x index) Held() []inventory.Held {
 	return out
 }
 
-// TestLargeObjects: a real API server, and the etcd behind it, take what a
-// node with 5,000 sandboxes publishes, and a reader sees that it is not all.
+// TestLargeObjects checks that a real API server and etcd store the objects of a node with
+// 5,000 sandboxes, and that a reader can see that they are truncated.
 func TestLargeObjects(t *testing.T) {
 	t.Parallel()
 	const sandboxes = 5000
@@ -104,7 +103,7 @@ func TestLargeObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed, err := inventory.NewPublisher(inventory.Config{
-		// The interval bounds a cycle too.
+		// The interval is also the time limit of a cycle.
 		Config:        publish.Config{NodeName: name, Interval: 30 * time.Second, Node: readNode},
 		AdvertiseAddr: "192.168.100.100:17777", Sandboxd: index{large}, Claims: index{large},
 		Client: shared.objects.SandboxV1beta1().NodeInventories(),
@@ -149,7 +148,7 @@ func TestLargeObjects(t *testing.T) {
 		logSize(t, got, len(got.Entries))
 		return nil
 	})
-	// What others may add, an API server takes as well.
+	// The API server also accepts fields of other writers.
 	annotation := "--overwrite note=" + strings.Repeat("x", 100<<10)
 	for _, o := range publishedObjects {
 		if _, err := shared.kubectl(t.Context(), append([]string{"annotate", o.resource, name}, strings.Fields(annotation)...)...); err != nil {
@@ -158,7 +157,7 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// largeNodeObject makes a Node that nothing runs, for the time of the test.
+// largeNodeObject creates a Node without a daemon for the duration of the test.
 func largeNodeObject(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	nodes := shared.client.CoreV1().Nodes()

@@ -32,14 +32,14 @@ func TestSandboxPodRuns(t *testing.T) {
 
 	r := f.history("box")
 	if len(r.claims) != 1 || len(r.live) != 1 || r.live[0].ID != id {
-		t.Fatalf("the Pod says it has claim %s; the simulator has claims %v and VMs %v", id, r.claims, r.live)
+		t.Fatalf("the Pod shows claim %s; the simulator has claims %v and VMs %v", id, r.claims, r.live)
 	}
 	vm := r.live[0]
 	if want := (config.Key{Template: template, Net: "none", Size: "small"}); vm.Key != want {
 		t.Errorf("claimed %v, want %v", vm.Key, want)
 	}
 	if lease := vm.Deadline.Sub(vm.ClaimedAt); lease != time.Hour {
-		t.Errorf("lease = %s, want an hour, as ttl-seconds says", lease)
+		t.Errorf("lease = %s, want one hour, as in ttl-seconds", lease)
 	}
 
 	host := f.info.Hosts[0]
@@ -64,7 +64,7 @@ func TestSandboxPodRuns(t *testing.T) {
 	f.scheduled("box")
 }
 
-// TestEveryHost: each host serves its own Pods with its own VMs.
+// TestEveryHost checks that each host runs its own Pods on its own VMs.
 func TestEveryHost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -85,8 +85,8 @@ func TestEveryHost(t *testing.T) {
 	}
 }
 
-// scheduled checks that the real scheduler bound the Pod. Its event can come
-// after the Pod runs: nobody waits for it.
+// scheduled checks that the real scheduler bound the Pod. The event can arrive after the
+// Pod is Running.
 func (f *fixture) scheduled(name string) {
 	f.t.Helper()
 	eventually(f.t, "the scheduler's event", func(ctx context.Context) error {
@@ -130,8 +130,8 @@ func TestSandboxDeleted(t *testing.T) {
 	f.waitGone("box")
 }
 
-// TestSandboxDeletedAfterItsPod has no Pod event left to act on: only the
-// re-check of the owner finds out.
+// TestSandboxDeletedAfterItsPod deletes the owner when no Pod event can follow: only the
+// owner re-check finds it.
 func TestSandboxDeletedAfterItsPod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -164,8 +164,9 @@ func TestBarePodDeleted(t *testing.T) {
 	f.waitGone("bare")
 }
 
-// TestPodOfARecreatedSandbox claims anew: the name alone gives no right.
-func TestPodOfARecreatedSandbox(t *testing.T) {
+// TestPodOfRecreatedSandboxClaimsNewVM checks that the name alone does not authorize an
+// adoption.
+func TestPodOfRecreatedSandboxClaimsNewVM(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.runAndDelete(newOwnedPod(f.createSandbox("box")))

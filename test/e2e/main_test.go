@@ -38,7 +38,7 @@ const (
 	setUpTimeout = 3 * time.Minute
 )
 
-// suite is what all tests share: the cluster, and the release installed on it.
+// suite is shared by all tests: the cluster and the release installed on it.
 type suite struct {
 	info    *clusterinfo.Info
 	client  kubernetes.Interface
@@ -119,7 +119,7 @@ func newSuite() (*suite, error) {
 	return &suite{info: info, client: client, dynamic: objects, objects: own, image: image, begun: time.Now()}, nil
 }
 
-// install does what a user does, in the same order.
+// install runs the installation steps of the documentation in order.
 func (s *suite) install(ctx context.Context) error {
 	if _, err := s.kubectl(ctx, "apply", "--filename="+crdFile); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (s *suite) install(ctx context.Context) error {
 	return s.nodesReady(ctx)
 }
 
-// upgrade installs the chart, or brings its release to these further values,
-// and returns when the DaemonSet's Pods are Ready.
+// upgrade installs the chart or upgrades its release with these additional values. It
+// returns when the DaemonSet's Pods are Ready.
 func (s *suite) upgrade(ctx context.Context, set ...string) error {
 	if err := s.upgradeTo(ctx, chartDir, append([]string{"--wait"}, flags(set)...)...); err != nil {
 		return err
@@ -159,8 +159,8 @@ func (s *suite) upgrade(ctx context.Context, set ...string) error {
 	return s.rolledOut(ctx)
 }
 
-// upgradeTo does so with the chart in this folder and further flags of Helm's, and
-// waits only if these say so.
+// upgradeTo upgrades to the chart in a folder with additional Helm flags. It waits only
+// if the flags request it.
 func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) error {
 	repository, tag, _ := strings.Cut(s.image, ":")
 	args := []string{
@@ -181,8 +181,8 @@ func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) err
 	return err
 }
 
-// rolledOut waits until all of the DaemonSet's Pods are those of the release:
-// Helm is content with less.
+// rolledOut waits until all Pods of the DaemonSet are of the current revision. Helm does
+// not wait for all of them.
 func (s *suite) rolledOut(ctx context.Context) error {
 	_, err := s.kubectl(ctx, "--namespace="+release, "rollout", "status", "daemonset/"+release, "--timeout=2m")
 	return err
@@ -196,8 +196,8 @@ func flags(set []string) []string {
 	return args
 }
 
-// remove leaves the cluster as it was. The virtual nodes' objects outlive the
-// release, by design.
+// remove restores the cluster's initial state. It also deletes the virtual nodes'
+// objects, which an uninstall keeps.
 func (s *suite) remove(ctx context.Context) error {
 	_, uninstall := s.helm(ctx, "uninstall", release, "--namespace="+release, "--ignore-not-found", "--wait", "--timeout=2m")
 	errs := []error{uninstall}

@@ -18,20 +18,19 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
-// metricsPort is where the chart has a daemon serve metrics and health, on its
-// host's loopback.
+// metricsPort is the port of metrics and health on the host's loopback address.
 const metricsPort = 10261
 
-// get asks the daemon of a host, from that host, as its kubelet's probes do.
-// It returns the answer with its status line.
+// get sends a request to a host's daemon from that host, as the kubelet's probes do. It
+// returns the response with its status line.
 func (f *fixture) get(h clusterinfo.Host, path string) string {
 	f.t.Helper()
 	return f.onHost(h, "bash", "-c", fmt.Sprintf(
 		`exec 3<>/dev/tcp/127.0.0.1/%d && printf 'GET %s HTTP/1.0\r\n\r\n' >&3 && cat <&3`, metricsPort, path))
 }
 
-// TestMetricsUnderLoad: while Pods come and go, every documented metric is
-// served, and what they say fits what happened.
+// TestMetricsUnderLoad creates and deletes Pods and checks that every documented metric is
+// served with matching values.
 func TestMetricsUnderLoad(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -83,7 +82,7 @@ func TestMetricsUnderLoad(t *testing.T) {
 	}
 }
 
-// served wants the metrics of docs/metrics.md, and no other of this daemon's.
+// served checks that the daemon's metrics are exactly those of docs/metrics.md.
 func served(t *testing.T, text string) error {
 	t.Helper()
 	docs, err := os.ReadFile(root + "/docs/metrics.md")
@@ -105,7 +104,7 @@ func served(t *testing.T, text string) error {
 	return nil
 }
 
-// value is that of one series.
+// value returns the value of one series.
 func value(t *testing.T, text, series string) (v float64) {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "\n"+series+" ")
@@ -115,8 +114,8 @@ func value(t *testing.T, text, series string) (v float64) {
 	return v
 }
 
-// TestHealth: a daemon in its Pod is alive and ready, part by part, and gives
-// no profile away unasked.
+// TestHealth checks that each part of a daemon is alive and ready, and that profiling is
+// off by default.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -22,9 +22,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// TestPreservedVMIsMissing: a new Pod of the owner is not given a VM that sandboxd
-// does not know, and claims no other one before it is certain that the VM is gone.
-// It waits, and is given the VM once sandboxd lists it again.
+// TestPreservedVMIsMissing checks that a new Pod of the owner waits while sandboxd does not
+// list the preserved VM: it adopts nothing and claims no other VM. It adopts the VM when
+// sandboxd lists it again.
 func TestPreservedVMIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -66,8 +66,8 @@ func TestPreservedVMIsMissing(t *testing.T) {
 	f.assertOneAlive("box", id)
 }
 
-// hide leaves a VM that lives out of the index of the host's sandboxd until the
-// function that it returns is called, or the test is over.
+// hide removes a living VM from the index of the host's sandboxd. The returned function,
+// or the end of the test, restores it.
 func (f *fixture) hide(h clusterinfo.Host, id string) (found func()) {
 	f.t.Helper()
 	var faults []int
@@ -89,8 +89,8 @@ func (f *fixture) hide(h clusterinfo.Host, id string) (found func()) {
 	return found
 }
 
-// TestPreservedVMIsGone: once it is certain that the VM is gone, here because its
-// lease is over too, the new Pod of its owner claims another and says so.
+// TestPreservedVMIsGone checks that the owner's new Pod claims another VM and reports that
+// once the end of the preserved VM is confirmed, here by the end of its lease.
 func TestPreservedVMIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

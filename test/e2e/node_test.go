@@ -84,14 +84,14 @@ func TestVirtualNode(t *testing.T) {
 	}
 }
 
-// TestLease waits for a renewal: without it the node would turn NotReady, and
-// its Pods would be evicted.
+// TestLease waits for a renewal. Without renewals the node would turn NotReady and its
+// Pods would be evicted.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	name := shared.info.Hosts[0].VirtualNode()
 	leases := shared.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	var seen time.Time
-	// A Node that was deleted takes its lease along; the next renewal brings it back.
+	// Deleting a Node also deletes its Lease; the next renewal creates it again.
 	eventually(t, "renewal of the lease", func(ctx context.Context) error {
 		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -107,9 +107,9 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestOnlySandboxPodsComeHere shows what the taint is for, and that the daemon
-// does not land on the virtual nodes itself.
-func TestOnlySandboxPodsComeHere(t *testing.T) {
+// TestOnlySandboxPodsAreScheduled checks that the taint keeps ordinary Pods and the daemon
+// off the virtual nodes.
+func TestOnlySandboxPodsAreScheduled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	pod := newPod("intruder")
@@ -132,7 +132,7 @@ func TestOnlySandboxPodsComeHere(t *testing.T) {
 	}
 }
 
-// TestNodeDeleted is one of the disturbing tests: it runs alone.
+// TestNodeDeleted affects the whole host, so it runs alone.
 func TestNodeDeleted(t *testing.T) {
 	f := newFixture(t)
 	id := f.run(newOwnedPod(f.createSandbox("box")))

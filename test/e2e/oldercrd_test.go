@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestOlderCRD: the daemon names the field that an older CRD lacks, once, and
-// publishes again when the CRD is that of the release. It runs alone.
+// TestOlderCRD checks that the daemon reports a field that an older CRD lacks once, and
+// publishes again with the release's CRD. It runs alone.
 func TestOlderCRD(t *testing.T) {
 	for _, test := range []struct{ resource, field, parent, published string }{
 		{"nodeclaimstatuses", "truncatedCount", "/properties/status", "{.status.lastPublishedTime}"},
@@ -61,8 +61,8 @@ func TestOlderCRD(t *testing.T) {
 	}
 }
 
-// removeField takes a field out of the CRD's schema, and returns what puts it
-// back, which happens at the end of the test at the latest.
+// removeField removes a field from the CRD's schema. The returned function, or the end of
+// the test, restores it.
 func (f *fixture) removeField(crd, field string) (restore func()) {
 	f.t.Helper()
 	path := "/spec/versions/0/schema/openAPIV3Schema" + field
@@ -82,7 +82,7 @@ func (f *fixture) removeField(crd, field string) (restore func()) {
 	return restore
 }
 
-// daemonOn is the name of the daemon's Pod on a host.
+// daemonOn returns the name of the daemon's Pod on a host.
 func (s *suite) daemonOn(ctx context.Context, host string) (string, error) {
 	daemons, err := s.daemons(ctx)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
-// newOtherHost is the Pod of a daemon on the host that takes itself to be on
-// another one: its machine id and its claims table are of its own.
+// newOtherHost returns the Pod of a daemon that simulates another host on this one: it has
+// its own machine id and its own claims table.
 func (f *fixture) newOtherHost(h clusterinfo.Host) *corev1.Pod {
 	f.t.Helper()
 	pod := f.newStray(h, "--listen-addr=:10360", "--metrics-addr=127.0.0.1:10361", "--machine-id-file=/etc/vk-sandbox/machine-id/uid")
@@ -34,7 +34,7 @@ func (f *fixture) newOtherHost(h clusterinfo.Host) *corev1.Pod {
 	return pod
 }
 
-// hostID is the identity that the Node carries.
+// hostID returns the host identity on the Node.
 func (s *suite) hostID(ctx context.Context, node string) (string, error) {
 	n, err := s.readyNode(ctx, node)
 	if err != nil {
@@ -43,10 +43,10 @@ func (s *suite) hostID(ctx context.Context, node string) (string, error) {
 	return n.Annotations[nodeobject.AnnotationHostID], nil
 }
 
-// TestAnotherHostOfOneName: a host with the Node's name ends while another one
-// serves it, and takes the name over once that one has let its lease lapse; and
-// back. It runs alone.
-func TestAnotherHostOfOneName(t *testing.T) {
+// TestTwoHostsOfOneName checks that a daemon exits while another host serves the same Node,
+// and takes the Node over after the other one's Lease has expired, in both directions.
+// It runs alone.
+func TestTwoHostsOfOneName(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
 	node := host.VirtualNode()
@@ -110,7 +110,7 @@ func TestAnotherHostOfOneName(t *testing.T) {
 	f.assertOneAlive("box", id)
 }
 
-// waitOtherHost waits until the Node is Ready and carries another identity.
+// waitOtherHost waits until the Node is Ready with another host identity.
 func (f *fixture) waitOtherHost(node, before string) {
 	f.t.Helper()
 	eventually(f.t, "takeover of "+node, func(ctx context.Context) error {

@@ -31,13 +31,13 @@ func (f *fixture) setController(pod string, owner *unstructured.Unstructured) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	// A strategic merge would add the owner to those that are there.
+	// A strategic merge would add the owner to the existing ones.
 	if _, err := f.client.CoreV1().Pods(f.namespace).Patch(f.t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-// assertOwner checks whose the claim is shown to be.
+// assertOwner checks the published owner of the claim.
 func assertOwner(t *testing.T, row v1alpha1.NodeClaim, owner *unstructured.Unstructured) {
 	t.Helper()
 	if row.Owner == nil || row.Owner.UID != owner.GetUID() {
@@ -45,13 +45,12 @@ func assertOwner(t *testing.T, row v1alpha1.NodeClaim, owner *unstructured.Unstr
 	}
 }
 
-// TestPodHandedToAnotherSandbox: the Sandbox that the Pod had last keeps the VM,
-// although the first one ends and the Pod is deleted by force right after the
-// change.
-func TestPodHandedToAnotherSandbox(t *testing.T) {
+// TestPodHandedToOtherSandbox checks that the Pod's last Sandbox keeps the VM, although the
+// first Sandbox ends and the Pod is force-deleted right after the change.
+func TestPodHandedToOtherSandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// Several, because the change and the deletion race through the daemon's watch.
+	// Several Pods, because the change and the deletion race in the daemon's watch.
 	const pods = 5
 	second := f.createSandbox("second")
 	claims := map[string]string{}
@@ -82,8 +81,8 @@ func TestPodHandedToAnotherSandbox(t *testing.T) {
 	}
 }
 
-// TestBarePodAdoptedBySandbox: a Pod that was started bare is evicted as its
-// Sandbox's, which lives.
+// TestBarePodAdoptedBySandbox checks that the VM of an adopted bare Pod survives the Pod's
+// eviction while its Sandbox lives.
 func TestBarePodAdoptedBySandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -102,8 +101,8 @@ func TestBarePodAdoptedBySandbox(t *testing.T) {
 	f.assertOneAlive("box", id)
 }
 
-// TestPodOrphanedByItsSandbox: a Sandbox that is deleted with --cascade=orphan
-// leaves a bare Pod, whose VM lives and ends with that Pod.
+// TestPodOrphanedByItsSandbox deletes a Sandbox with --cascade=orphan. The Pod becomes a
+// bare Pod, and its VM ends with it.
 func TestPodOrphanedByItsSandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// acceptance is what vk-sandbox claims says about the table's place.
+// acceptance is the table's acceptance in the output of the claims command.
 type acceptance struct {
 	Place       claims.Place `json:"place"`
 	NotAccepted *struct {
@@ -41,7 +41,7 @@ func (f *fixture) acceptance(h clusterinfo.Host) (a acceptance) {
 	return a
 }
 
-// waitAccepted waits until the Node says whether its claims table is accepted.
+// waitAccepted waits until the Node's condition about the claims table has the status.
 func (f *fixture) waitAccepted(h clusterinfo.Host, status corev1.ConditionStatus) (condition corev1.NodeCondition) {
 	f.t.Helper()
 	eventually(f.t, "acceptance of the claims table of "+h.VirtualNode(), func(ctx context.Context) error {
@@ -59,9 +59,9 @@ func (f *fixture) waitAccepted(h clusterinfo.Host, status corev1.ConditionStatus
 	return condition
 }
 
-// TestTableOfAnotherCluster: a daemon that finds a claims table of another cluster
-// serves, claims and releases nothing, says so in each place where an operator
-// looks, and serves all of it once the operator has approved. It runs alone.
+// TestTableOfAnotherCluster checks that a daemon with a claims table of another cluster
+// serves, claims and releases nothing and reports that to the operator. After the
+// operator's approval it serves all claims. It runs alone.
 func TestTableOfAnotherCluster(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
@@ -90,7 +90,7 @@ func TestTableOfAnotherCluster(t *testing.T) {
 	if a := f.acceptance(host); a.Place.Cluster != other {
 		t.Fatalf("the table's place is %+v, want it moved to cluster %s", a.Place, other)
 	}
-	// A daemon that accepted the table would have work to do at once.
+	// A daemon that accepted the table would act at once.
 	f.deleteSandbox("gone")
 	f.deletePod("gone", forced)
 	f.waitGone("gone")
@@ -152,7 +152,7 @@ func TestTableOfAnotherCluster(t *testing.T) {
 	waitDaemons(t, f.suite)
 }
 
-// requests are those that the host's sandboxd was asked after that number.
+// requests returns the requests to the host's sandboxd after that number.
 func (f *fixture) requests(h clusterinfo.Host, after int64) []history.Request {
 	f.t.Helper()
 	log, err := simulator(h).Requests(f.t.Context(), history.RequestFilter{After: after})

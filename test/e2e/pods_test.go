@@ -16,10 +16,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// template is a template axis that the simulator has a warm pool for.
+// template is a template with a warm pool in the simulator.
 const template = "ghcr.io/cocoonstack/sandbox/rt:24.04"
 
-// newPod is a sandbox Pod as the Pod contract describes it.
+// newPod returns a sandbox Pod that follows the Pod contract.
 func newPod(name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -40,7 +40,7 @@ func newPod(name string) *corev1.Pod {
 	}
 }
 
-// newOwnedPod is the Pod that a controller would create for the Sandbox.
+// newOwnedPod returns the Pod that the controller would create for the Sandbox.
 func newOwnedPod(owner *unstructured.Unstructured) *corev1.Pod {
 	pod := newPod(owner.GetName())
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
@@ -69,8 +69,8 @@ func (f *fixture) deleteSandbox(name string) {
 	}
 }
 
-// createPod creates the Pod for the first host, unless it names one: only there
-// is the VM that an earlier Pod of its name left.
+// createPod creates the Pod on the first host unless it selects one. A preserved VM can
+// only be adopted on its own host.
 func (f *fixture) createPod(pod *corev1.Pod) *corev1.Pod {
 	f.t.Helper()
 	if pod.Spec.NodeSelector[corev1.LabelHostname] == "" {
@@ -97,7 +97,7 @@ func (f *fixture) run(pod *corev1.Pod) (claimID string) {
 	return f.waitRunning(pod.Name).Annotations[podcontract.AnnotationClaimID]
 }
 
-// runAndDelete runs the Pod, deletes it, waits until it is gone, and returns its claim's id.
+// runAndDelete runs the Pod, deletes it and waits for its end. It returns its claim's id.
 func (f *fixture) runAndDelete(pod *corev1.Pod) (claimID string) {
 	f.t.Helper()
 	id := f.run(pod)
@@ -106,7 +106,7 @@ func (f *fixture) runAndDelete(pod *corev1.Pod) (claimID string) {
 	return id
 }
 
-// waitRunning waits until the Pod is Running and shows its claim's id.
+// waitRunning waits until the Pod is Running and has its claim's id.
 func (f *fixture) waitRunning(name string) *corev1.Pod {
 	f.t.Helper()
 	return f.waitPod(name, "Running with a claim id", func(pod *corev1.Pod) bool {

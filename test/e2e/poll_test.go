@@ -16,17 +16,16 @@ import (
 
 const (
 	pollInterval = 250 * time.Millisecond
-	// patience is how long a test waits for what should take seconds.
+	// patience is the time limit for changes that should take seconds.
 	patience = 90 * time.Second
 )
 
-// poll calls check until it returns nil, and reports its last error when
-// patience runs out.
+// poll calls check until it returns nil. At the time limit it returns the last error.
 func poll(ctx context.Context, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, patience, true, func(ctx context.Context) (bool, error) {
 		if err := check(ctx); err != nil {
-			// A request cut off by the deadline says less than the one before.
+			// The error of a request that the deadline cut off is less useful.
 			if ctx.Err() == nil || last == nil {
 				last = err
 			}

@@ -22,10 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The tests in this file replace or remove the release: they run alone.
+// The tests in this file replace or remove the release, so they run alone.
 
-// TestUpgradeAndRollback: another chart version with other values, and back,
-// replaces every daemon and no VM.
+// TestUpgradeAndRollback checks that an upgrade to another chart version with other values,
+// and the rollback, replace every daemon and no VM.
 func TestUpgradeAndRollback(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
@@ -59,7 +59,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 		t.Errorf("the daemon is of chart %q", got)
 	}
 	if env := upgraded[0].Spec.Containers[0].Env; !slices.Contains(env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: host}) {
-		t.Errorf("the daemon's environment is %v: it is not told to reach the API server at %s", env, host)
+		t.Errorf("the daemon's environment is %v: it does not have the API server's address %s", env, host)
 	}
 	f.waitNodeLabel("next", "yes")
 	all.assertUntouched("an upgrade")
@@ -78,7 +78,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	all.assertServed("a rollback")
 }
 
-// apiServer is where the API server itself listens, without the Service before it.
+// apiServer returns the API server's own address, not the Service's.
 func (f *fixture) apiServer() (host, port string) {
 	f.t.Helper()
 	found, err := f.client.DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).Get(f.t.Context(), "kubernetes", metav1.GetOptions{})
@@ -88,7 +88,7 @@ func (f *fixture) apiServer() (host, port string) {
 	return found.Endpoints[0].Addresses[0], strconv.Itoa(int(*found.Ports[0].Port))
 }
 
-// revision is the release's present one.
+// revision returns the release's current revision.
 func (s *suite) revision() string {
 	out, err := s.helm(context.Background(), "list", "--namespace="+release, "--filter=^"+release+"$", "--no-headers")
 	if fields := strings.Fields(out); err == nil && len(fields) > 2 {
@@ -97,7 +97,7 @@ func (s *suite) revision() string {
 	return "0" // the one before
 }
 
-// chartOfVersion is the chart with another version.
+// chartOfVersion copies the chart with another version.
 func chartOfVersion(t *testing.T, version string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -131,9 +131,8 @@ func (f *fixture) waitNodeLabel(key, value string) {
 	}
 }
 
-// TestUninstall: the release goes, and what it was trusted with stays: VMs,
-// tables, CRDs, their objects, and the Nodes, which turn NotReady. A new
-// installation goes on with all of it.
+// TestUninstall checks that an uninstall keeps VMs, tables, CRDs, their objects and the
+// Nodes, which turn NotReady. A new installation continues with all of them.
 func TestUninstall(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
@@ -180,7 +179,7 @@ func TestUninstall(t *testing.T) {
 	all.assertServed("a new installation")
 }
 
-// remains are the UIDs of what an uninstall leaves, by what it is.
+// remains returns the UIDs of the objects that an uninstall keeps, by description.
 func (f *fixture) remains() map[string]types.UID {
 	f.t.Helper()
 	uids := map[string]types.UID{}
@@ -214,7 +213,7 @@ func (f *fixture) assertRemains(after string, before map[string]types.UID) {
 	}
 }
 
-// createInventory makes one of a node that is not here.
+// createInventory creates the NodeInventory of a node without a daemon.
 func (f *fixture) createInventory(name string) {
 	f.t.Helper()
 	file := filepath.Join(f.t.TempDir(), "inventory.yaml")
@@ -232,16 +231,16 @@ func (f *fixture) createInventory(name string) {
 	})
 }
 
-// TestDaemonSetIsRecreated: one that was deleted with its Pods left alone
-// takes them back, and starts no second one beside them.
+// TestDaemonSetIsRecreated deletes the DaemonSet without its Pods. The new DaemonSet must
+// adopt the Pods and start no second daemon.
 func TestDaemonSetIsRecreated(t *testing.T) {
 	f := newFixture(t)
 	first, err := f.daemons(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A new DaemonSet takes Pods of any DaemonSet's first template for its own,
-	// whatever they hold: only those of a later one tell whether the templates agree.
+	// A new DaemonSet adopts the Pods of any first template without a comparison. Only
+	// the Pods of a later template show whether the templates are equal.
 	const later = "podAnnotations.later=yes"
 	t.Cleanup(func() { resetRelease(t, f.suite) })
 	if err := f.upgrade(t.Context(), later); err != nil {

@@ -23,13 +23,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
-// The tests in this file run a daemon beside that of the release: they run alone.
+// The tests in this file run a daemon beside the release's daemon, so they run alone.
 
-// stray is a daemon that no DaemonSet started, with other ports.
+// stray is the Pod name of a daemon without a DaemonSet.
 const stray = "stray"
 
-// newStray is the Pod of a daemon on the host, with these flags after those of
-// the release. Its ports are not declared: nothing keeps it off the host.
+// newStray returns the Pod of a second daemon on the host, with these flags after those of
+// the release. It declares no ports, so that the kubelet does not reject it.
 func (f *fixture) newStray(h clusterinfo.Host, flags ...string) *corev1.Pod {
 	f.t.Helper()
 	set, err := f.client.AppsV1().DaemonSets(release).Get(f.t.Context(), release, metav1.GetOptions{})
@@ -44,7 +44,7 @@ func (f *fixture) newStray(h clusterinfo.Host, flags ...string) *corev1.Pod {
 	return pod
 }
 
-// start creates the Pod, and deletes it when the test is over.
+// start creates the Pod and deletes it at the end of the test.
 func (f *fixture) start(pod *corev1.Pod) {
 	f.t.Helper()
 	if _, err := f.client.CoreV1().Pods(release).Create(f.t.Context(), pod, metav1.CreateOptions{}); err != nil {
@@ -84,8 +84,8 @@ func (f *fixture) waitLog(text string) (log string) {
 	return log
 }
 
-// waitExit waits until the daemon in the Pod has ended with an error whose message
-// has all the parts.
+// waitExit waits until the daemon in the Pod has ended with an error that contains all
+// parts.
 func (f *fixture) waitExit(name string, parts ...string) {
 	f.t.Helper()
 	eventually(f.t, "end of the daemon in "+name, func(ctx context.Context) error {
@@ -104,9 +104,8 @@ func (f *fixture) waitExit(name string, parts ...string) {
 	})
 }
 
-// TestTwoDaemonsOfOneHost: one that shares the state directory waits for the
-// lock and does nothing until it has it, and then takes everything over, in both
-// directions.
+// TestTwoDaemonsOfOneHost checks that a second daemon with the same state directory waits
+// for the lock without any action, and then takes everything over, in both directions.
 func TestTwoDaemonsOfOneHost(t *testing.T) {
 	f := newFixture(t)
 	all := newFleet(f)
@@ -176,8 +175,8 @@ func TestTwoDaemonsOfOneHost(t *testing.T) {
 	all.assertServed("the takeover back")
 }
 
-// assertNoRequests checks that the daemon in the Pod has asked the API server for
-// nothing, as far as the cluster keeps a record.
+// assertNoRequests checks in the audit log, if the cluster has one, that the daemon in the
+// Pod sent no request to the API server.
 func (f *fixture) assertNoRequests(pod string) {
 	f.t.Helper()
 	if f.info.AuditLog == "" {
@@ -207,8 +206,8 @@ func (f *fixture) assertNoRequests(pod string) {
 	}
 }
 
-// TestPortTaken: a daemon that does not get its port ends with a message that
-// says so, before anything of its Node is published.
+// TestPortTaken checks that a daemon whose port is taken exits with a message about it,
+// before it publishes anything of its Node.
 func TestPortTaken(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]

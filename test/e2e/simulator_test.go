@@ -21,7 +21,7 @@ func simulator(h clusterinfo.Host) control.Client {
 	return control.Client{URL: h.SandboxdControlURL}
 }
 
-// simHistory is all that a host's simulator knows.
+// simHistory returns the complete record of a host's simulator.
 func (s *suite) simHistory(ctx context.Context, h clusterinfo.Host) (history.History, error) {
 	t, err := simulator(h).History(ctx, history.Filter{})
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *suite) simHistory(ctx context.Context, h clusterinfo.Host) (history.His
 	return t, nil
 }
 
-// record is what the simulators know of one Pod name.
+// record is the simulators' record of one Pod name.
 type record struct {
 	// claims are the ids of the VMs ever claimed under the name, in order.
 	claims []string
@@ -70,8 +70,8 @@ func (s *suite) history(ctx context.Context, ref string) (record, error) {
 	return r, nil
 }
 
-// assertOneAlive checks that one VM was ever claimed under the name, that it is
-// this one, and that it is alive.
+// assertOneAlive checks that this VM lives and is the only one ever claimed under the
+// name.
 func (f *fixture) assertOneAlive(name, id string) {
 	f.t.Helper()
 	r := f.history(name)
@@ -80,8 +80,8 @@ func (f *fixture) assertOneAlive(name, id string) {
 	}
 }
 
-// waitReleased waits until the VM is gone, and checks that its own token
-// destroyed it, which only the daemon's table holds.
+// waitReleased waits until the VM is gone. It checks that the VM was released with its own
+// token, which only the daemon's table has.
 func (f *fixture) waitReleased(name, id string) {
 	f.t.Helper()
 	eventually(f.t, "release of "+name, func(ctx context.Context) error {
@@ -99,7 +99,7 @@ func (f *fixture) waitReleased(name, id string) {
 	}
 }
 
-// setCapacity bounds the claims of every host for the time of the test.
+// setCapacity limits the claims of every host for the duration of the test.
 func setCapacity(t *testing.T, s *suite, maxClaims int) {
 	t.Helper()
 	for _, h := range s.info.Hosts {

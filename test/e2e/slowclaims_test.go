@@ -18,14 +18,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 )
 
-// TestReleaseBehindSlowClaims slows every claim of a host down: it runs alone.
-// More Pods than virtual-kubelet has workers are being created, and the VM of a
-// Sandbox that is deleted meanwhile is destroyed before any of them is.
+// TestReleaseBehindSlowClaims slows down every claim of a host and creates more Pods than
+// virtual-kubelet has workers. The VM of a Sandbox that is deleted meanwhile must be
+// released before any of the claims finishes. It runs alone.
 func TestReleaseBehindSlowClaims(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
 	id := f.run(newOwnedPod(f.createSandbox("box")))
-	// Shorter than the daemon waits for a claim.
+	// Shorter than the daemon's time limit for a claim.
 	slow := fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 40 * time.Second}}
 	if _, err := simulator(host).AddFault(t.Context(), slow); err != nil {
 		t.Fatal(err)

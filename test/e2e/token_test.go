@@ -20,10 +20,10 @@ import (
 
 const stateFile = "/var/lib/vk-sandbox/claims.json"
 
-// TestTokensStayWhereTheyBelong looks for the root token and for the tokens of
-// VMs in everything that others can read. The daemon logs at debug level, and
-// has claimed, failed and released by then.
-func TestTokensStayWhereTheyBelong(t *testing.T) {
+// TestTokensAreNotExposed searches everything that other users can read for the root token
+// and the VMs' tokens. The daemon logs at debug level and has claimed, failed and
+// released before the search.
+func TestTokensAreNotExposed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	owner := f.createSandbox("kept")
@@ -62,7 +62,7 @@ func TestTokensStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// tokens are the secrets to look for, by what they are.
+// tokens returns the secrets to search for, by description.
 func (f *fixture) tokens(pods ...string) map[string]string {
 	f.t.Helper()
 	rootToken, err := f.rootToken()
@@ -108,8 +108,8 @@ func (f *fixture) assertAbsent(tokens map[string]string, place, text string) {
 	}
 }
 
-// TestStateFile: the one place that does hold the tokens is for root only. It
-// also shows that the search above would have found one.
+// TestStateFile checks that only root can read the file with the tokens. It also shows that
+// the search above would find a token.
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -133,7 +133,7 @@ func TestStateFile(t *testing.T) {
 	}
 }
 
-// onHost runs a program on a host, and returns what it prints.
+// onHost runs a program on a host and returns its output.
 func (f *fixture) onHost(h clusterinfo.Host, argv ...string) string {
 	f.t.Helper()
 	out, err := run(f.t.Context(), root+"/bin/cluster", append([]string{"exec", "--host=" + h.Name, "--"}, argv...)...)

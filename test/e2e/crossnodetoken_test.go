@@ -28,13 +28,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned"
 )
 
-// intruder is someone who has a token of the daemon's account.
+// intruder is a client with a stolen token of the daemon's account.
 type intruder struct {
 	kubernetes.Interface
 	objects versioned.Interface
 }
 
-// stolen returns one with a token that is bound to the Pod, or to none.
+// stolen returns an intruder whose token is bound to the Pod; without a Pod it is unbound.
 func stolen(t *testing.T, s *suite, pod *corev1.Pod) intruder {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{}
@@ -62,11 +62,11 @@ func stolen(t *testing.T, s *suite, pod *corev1.Pod) intruder {
 	return intruder{core, objects}
 }
 
-// Nothing that an intruder tries is carried out, even if it is allowed: the API
-// server decides on a dry run as on any other.
+// dryRun keeps allowed requests without effect. The API server authorizes a dry run like
+// any other request.
 var dryRun = []string{metav1.DryRunAll}
 
-// writes are the requests that can do harm to what has the node's name.
+// writes are requests that can damage objects with the node's name.
 func (i intruder) writes(node string) map[string]func(context.Context) error {
 	apply := metav1.PatchOptions{DryRun: dryRun, FieldManager: testUserAgent, Force: new(true)}
 	patch := metav1.PatchOptions{DryRun: dryRun}
@@ -123,7 +123,7 @@ func (i intruder) writes(node string) map[string]func(context.Context) error {
 	}
 }
 
-// writesToPod are those that can do harm to a Pod.
+// writesToPod are requests that can damage a Pod.
 func (i intruder) writesToPod(namespace, name string) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"write the Pod's status": func(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (i intruder) writesToPod(namespace, name string) map[string]func(context.Co
 	}
 }
 
-// beyondRights are requests that no daemon makes, for any node.
+// beyondRights are requests that no daemon makes.
 func (i intruder) beyondRights(namespace string) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"list secrets": func(ctx context.Context) error {
@@ -165,10 +165,9 @@ func (i intruder) beyondRights(namespace string) map[string]func(context.Context
 	}
 }
 
-// TestTokenOfAnotherHost: with what a captured host has, nothing of another
-// host can be written, virtual or real, and with a token that is not a Pod's
-// nothing at all.
-func TestTokenOfAnotherHost(t *testing.T) {
+// TestCrossNodeTokenWritesNothing checks that the token of one host cannot write objects
+// of another host, virtual or real, and that an unbound token cannot write at all.
+func TestCrossNodeTokenWritesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	own, other := f.info.Hosts[0], f.info.Hosts[len(f.info.Hosts)-1]
@@ -216,7 +215,7 @@ func TestTokenOfAnotherHost(t *testing.T) {
 	expect("own node", bound.writes(own.VirtualNode()), "")
 	expect("own Pod", bound.writesToPod(f.namespace, "own"), "")
 	expect("another virtual node", bound.writes(other.VirtualNode()), onlyNode)
-	// What is not there can only be created, and a real node publishes nothing.
+	// A missing object can only be created, and a real node publishes nothing.
 	expect("a new node", without(bound.writes("new-sandboxd"), "taint", "label", "update", "status"), onlyNode)
 	expect("a real node", without(bound.writes(other.Name), "NodeClaimStatus' status"), onlyNode)
 	expect("own real node", without(bound.writes(own.Name), "NodeClaimStatus' status"), onlyNode)
@@ -228,7 +227,7 @@ func TestTokenOfAnotherHost(t *testing.T) {
 	expect("beyond rights", bound.beyondRights(f.namespace), "cannot")
 }
 
-// without leaves out the requests whose name has one of the words.
+// without removes the requests whose name contains one of the words.
 func without(requests map[string]func(context.Context) error, words ...string) map[string]func(context.Context) error {
 	maps.DeleteFunc(requests, func(what string, _ func(context.Context) error) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(what, word) })
@@ -236,8 +235,8 @@ func without(requests map[string]func(context.Context) error, words ...string) m
 	return requests
 }
 
-// checkAnswer wants a request refused with the text, or carried out if there is
-// none.
+// checkAnswer checks that the request was refused with the text, or succeeded if want is
+// empty.
 func checkAnswer(t *testing.T, err error, want string) {
 	t.Helper()
 	switch {
