@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// newAdmission starts the API server's ValidatingAdmissionPolicy plugin on the
-// release's policies, and returns what it says to a request.
+// newAdmission starts the API server's ValidatingAdmissionPolicy plugin with the release's
+// policies. It returns a function that validates a request.
 func newAdmission(t *testing.T, rendered objects) func(request) error {
 	t.Helper()
 	stored := []runtime.Object{}
@@ -63,7 +63,7 @@ func newAdmission(t *testing.T, rendered objects) func(request) error {
 	}
 }
 
-// setDefaults does what the API server does when a policy is stored.
+// setDefaults sets the API server's defaults of a policy.
 func setDefaults(policy *admissionregistrationv1.ValidatingAdmissionPolicy) {
 	match := policy.Spec.MatchConstraints
 	equivalent := admissionregistrationv1.Equivalent
@@ -95,7 +95,7 @@ func attributes(t *testing.T, r request) admission.Attributes {
 		gvr, subresource, r.operation, nil, false, r.userInfo())
 }
 
-// denyAll answers an authorizer call in a policy's expression; ours make none.
+// denyAll is the authorizer for policy expressions. The chart's expressions use none.
 type denyAll struct{}
 
 func (denyAll) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {

@@ -18,7 +18,7 @@ import (
 
 const account = "system:serviceaccount:sandboxes:vk-sandbox"
 
-// request is one write, as the API server's admission sees it.
+// request is one write as admission gets it.
 type request struct {
 	user      string
 	host      string // the token's node-name claim; empty means none
@@ -68,8 +68,8 @@ func published(apiVersion, kind, name string) runtime.Object {
 	}}
 }
 
-// The policies run in the API server's own admission plugin, with its matching
-// and its CEL: a captured host can write what is its own, and nothing else.
+// The policies run in the API server's own admission plugin, with its matching and CEL. A
+// daemon can write only objects of its own host.
 func TestAdmissionPolicy(t *testing.T) {
 	const own, other, real = "host-07-sandboxd", "host-08-sandboxd", "host-07"
 	const notNamed, notBound, noHost = "may write only what is named host-07-sandboxd", "may write only Pods bound to host-07-sandboxd", "token names none"
@@ -129,7 +129,7 @@ func TestAdmissionPolicy(t *testing.T) {
 }
 
 // The node name is a value; the policy must follow it.
-func TestAdmissionPolicyFollowsTheNodeName(t *testing.T) {
+func TestAdmissionPolicyUsesNodeNameValue(t *testing.T) {
 	validate := newAdmission(t, render(t, install{values: `node: {name: "vm.$(HOST_NODE_NAME).sandbox"}`}))
 	update := request{user: account, host: "host-07", operation: admission.Update, resource: "nodes/status"}
 	update.object = node("vm.host-07.sandbox")
@@ -138,13 +138,13 @@ func TestAdmissionPolicyFollowsTheNodeName(t *testing.T) {
 	checkVerdict(t, validate(update), "may write only what is named vm.host-07.sandbox")
 }
 
-func TestAdmissionPolicyFollowsTheAccount(t *testing.T) {
+func TestAdmissionPolicyUsesAccountName(t *testing.T) {
 	validate := newAdmission(t, render(t, install{namespace: "vms", values: `serviceAccount: {name: agent}`}))
-	foreign := request{user: "system:serviceaccount:vms:agent", host: "host-07", operation: admission.Update, resource: "nodes", object: node("host-08")}
-	checkVerdict(t, validate(foreign), "may write only")
+	crossNode := request{user: "system:serviceaccount:vms:agent", host: "host-07", operation: admission.Update, resource: "nodes", object: node("host-08")}
+	checkVerdict(t, validate(crossNode), "may write only")
 }
 
-func TestAdmissionPolicyCanBeLeftOut(t *testing.T) {
+func TestAdmissionPolicyCanBeDisabled(t *testing.T) {
 	for _, object := range render(t, install{values: `admissionPolicy: {enabled: false}`}) {
 		if group := object.GetObjectKind().GroupVersionKind().Group; group == "admissionregistration.k8s.io" {
 			t.Errorf("%T is rendered", object)
@@ -158,7 +158,7 @@ func checkVerdict(t *testing.T, err error, want string) {
 	case want == "" && err != nil:
 		t.Errorf("refused: %v", err)
 	case want != "" && err == nil:
-		t.Errorf("allowed, want a refusal that says %q", want)
+		t.Errorf("allowed, want a refusal that contains %q", want)
 	case want != "" && !strings.Contains(err.Error(), want):
 		t.Errorf("refused with %q, want %q", err, want)
 	}

@@ -23,10 +23,10 @@ import (
 
 const runbooks = "../../docs/runbooks"
 
-// alert is what the tests want of one.
+// alert is the tested part of an alert.
 type alert struct{ expr, description, severity string }
 
-// alerts are those of the rule file, by name.
+// alerts returns the alerts of the rule file, by name.
 func alerts(t *testing.T) map[string]alert {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(chartDir, "files", "alerts.yaml"))
@@ -83,7 +83,7 @@ func dashboard(t *testing.T) (d struct {
 	return d
 }
 
-// promtool runs it, and skips the test where it cannot be had.
+// promtool runs promtool. The test is skipped if promtool is not available.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	var said strings.Builder
@@ -99,13 +99,13 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-// Each alert fires when it should and not otherwise.
+// Each alert fires under its condition and only then.
 func TestAlerts(t *testing.T) {
 	promtool(t, "check", "rules", filepath.Join(chartDir, "files", "alerts.yaml"))
 	promtool(t, "test", "rules", "testdata/alerts_test.yaml")
 }
 
-// An alert without a case for both would not be tested.
+// Each alert needs a case in which it fires and one in which it does not.
 func TestEveryAlertIsTested(t *testing.T) {
 	content, err := os.ReadFile("testdata/alerts_test.yaml")
 	if err != nil {
@@ -137,7 +137,7 @@ func TestEveryAlertIsTested(t *testing.T) {
 	check(t, "alerts that a case keeps quiet", want, slices.Sorted(maps.Keys(quiet)))
 }
 
-// Every alert has a page, with the same four parts, and every page an alert.
+// Every alert has a runbook with the same four parts, and every runbook has an alert.
 func TestRunbooks(t *testing.T) {
 	pages, err := filepath.Glob(runbooks + "/*.md")
 	if err != nil {
@@ -171,7 +171,7 @@ func TestRunbooks(t *testing.T) {
 	check(t, "pages", slices.Sorted(maps.Keys(known)), slices.Sorted(slices.Values(documented)))
 }
 
-// checkNames wants every metric that a text names to be one of the daemon's.
+// checkNames checks that every metric in a text is a metric of the daemon.
 func checkNames(t *testing.T, where, text string) {
 	t.Helper()
 	served := map[string]bool{}
@@ -188,7 +188,7 @@ func checkNames(t *testing.T, where, text string) {
 	}
 }
 
-// Label values that no series has would make an alert that never fires.
+// An alert whose label values no series has never fires.
 func checkValues(t *testing.T, where, expr string) {
 	t.Helper()
 	selector := regexp.MustCompile(`(vk_sandbox_[a-z_]+?)(?:_bucket|_sum|_count)?\{([^}]*)\}`)

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Every flag of the configuration reference has a value that reaches the
-// container. --version is left out: it prints and exits.
+// Every flag of the configuration reference except --version has a value that reaches the
+// container.
 func TestEveryFlagHasAValue(t *testing.T) {
 	const absent = "(absent)"
 	tests := map[string]struct {
@@ -69,7 +69,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 	})
 }
 
-// argument returns the value of a flag, which must be given at most once.
+// argument returns the value of a flag, which may occur at most once.
 func argument(t *testing.T, c corev1.Container, flag, absent string) string {
 	t.Helper()
 	found := absent
@@ -86,7 +86,7 @@ func argument(t *testing.T, c corev1.Container, flag, absent string) string {
 	return found
 }
 
-func TestNodeLabelCanBeTakenAway(t *testing.T) {
+func TestNodeLabelCanBeRemoved(t *testing.T) {
 	c := container(t, render(t, install{values: `node: {labels: {sandbox.cocoonstack.io/runtime: null, pool: blue}}`}))
 	if got := argument(t, c, "--node-labels", ""); got != "pool=blue" {
 		t.Errorf("--node-labels=%s, want pool=blue", got)

@@ -37,7 +37,7 @@ func ciValues(t *testing.T) map[string]string {
 	return found
 }
 
-// Pairs of values files that no user could mean together, and what the chart says to them.
+// Pairs of values files that contradict each other, and the chart's error.
 func contradictions() map[[2]string]string {
 	return map[[2]string]string{
 		{"host-files", "secrets"}: "tls.existingSecret and tls.certFile/tls.keyFile are both set",
@@ -48,7 +48,7 @@ func contradictions() map[[2]string]string {
 	}
 }
 
-// TestCombinations renders each file of ci/, and each two of them together.
+// TestCombinations renders each file of ci/ and each pair of them.
 func TestCombinations(t *testing.T) {
 	files := ciValues(t)
 	refused := contradictions()
@@ -69,7 +69,7 @@ func TestCombinations(t *testing.T) {
 	}
 }
 
-// checkRelease wants what no value may take away.
+// checkRelease checks the parts of a release that no value may remove.
 func checkRelease(t *testing.T, rendered objects) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -101,8 +101,8 @@ func checkRelease(t *testing.T, rendered objects) {
 	}
 }
 
-// Every value is set to something else by one of the files, so that no branch of a
-// template is left unrendered.
+// Every value is changed by one of the files, so that every branch of a template is
+// rendered.
 func TestCombinationsSetEveryValue(t *testing.T) {
 	var all []map[string]any
 	for _, content := range ciValues(t) {
@@ -134,7 +134,7 @@ func TestCombinationsSetEveryValue(t *testing.T) {
 	walk(nil, defaults)
 }
 
-// lookup follows the path. What is replaced further up, by a scalar or by null, counts as set.
+// lookup follows the path. A scalar or null on the way counts as set.
 func lookup(values map[string]any, path []string) (any, bool) {
 	var value any = values
 	for _, key := range path {
@@ -158,7 +158,7 @@ func parsed(t *testing.T, content string) map[string]any {
 	return values
 }
 
-// merged lays second over first, as two --values do.
+// merged merges second into first, as two --values flags do.
 func merged(t *testing.T, first, second string) string {
 	t.Helper()
 	text, err := yaml.Marshal(chartutil.CoalesceTables(parsed(t, second), parsed(t, first)))

@@ -14,8 +14,8 @@ import (
 
 const keep = "helm.sh/resource-policy"
 
-// Helm deletes a CRD, and every object of it, with the release unless it is kept;
-// and it never upgrades what lies in crds/.
+// Without the keep annotation Helm deletes the CRDs and all their objects with the
+// release. Helm never upgrades the files in crds/.
 func TestCRDsAreKeptAndUpgraded(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(chartDir, "files/crds/*.yaml"))
 	if err != nil {
@@ -74,8 +74,8 @@ spec: {group: example.com, names: {kind: B, plural: bs}, scope: Cluster, version
 	})
 }
 
-// Each CRD can come from elsewhere while the chart brings the others.
-func TestACRDCanBeLeftOut(t *testing.T) {
+// Each CRD can be excluded while the chart installs the others.
+func TestEachCRDCanBeExcluded(t *testing.T) {
 	const statuses, inventories = "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io"
 	for values, want := range map[string][]string{
 		"":                               {statuses, inventories},

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func TestPodIsWhatTheHostNeeds(t *testing.T) {
+func TestPodUsesHostNetworkAndState(t *testing.T) {
 	rendered := render(t, install{})
 	spec, c := podSpec(t, rendered), container(t, rendered)
 	directoryOrCreate, file := corev1.HostPathDirectoryOrCreate, corev1.HostPathFile
@@ -45,14 +45,14 @@ func check[T any](t *testing.T, what string, want, got T) {
 	}
 }
 
-// A table that is moved must be mounted where the daemon looks for it.
+// The state volume must follow the path of the table.
 func TestStateDirectoryFollowsThePath(t *testing.T) {
 	rendered := render(t, install{values: `state: {path: /srv/a/b/table.json}`})
 	check(t, "hostPath", "/srv/a/b", podSpec(t, rendered).Volumes[0].HostPath.Path)
 	check(t, "mountPath", "/srv/a/b", container(t, rendered).VolumeMounts[0].MountPath)
 }
 
-// The host's identity is mounted from where the hosts have it, or not at all.
+// The file with the host's identity is mounted from its path on the host, or not at all.
 func TestMachineID(t *testing.T) {
 	rendered := render(t, install{values: `host: {machineIDFile: /srv/host-id}`})
 	check(t, "hostPath", "/srv/host-id", podSpec(t, rendered).Volumes[1].HostPath.Path)
@@ -62,7 +62,7 @@ func TestMachineID(t *testing.T) {
 	check(t, "volume mounts without it", 1, len(container(t, rendered).VolumeMounts))
 }
 
-// The baseline that hostNetwork, hostPath and root leave possible.
+// The strictest settings that hostNetwork, hostPath and root allow.
 func TestSecurityContext(t *testing.T) {
 	rendered := render(t, install{})
 	yes, no, root := true, false, int64(0)
@@ -105,7 +105,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// The daemon may have to wait for its predecessor, which has 90 s to end.
+// The daemon may have to wait for its predecessor, which has 90 s to stop.
 func TestStartupProbeOutlastsThePredecessor(t *testing.T) {
 	rendered := render(t, install{})
 	probe := container(t, rendered).StartupProbe

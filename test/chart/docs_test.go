@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// rows returns the values table of README.md: the default by value path. The
-// descriptions must be those of values.yaml.
+// rows returns the default of each value in the README.md's table. The descriptions must
+// match values.yaml.
 func rows(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(chartDir, "README.md"))
@@ -33,14 +33,14 @@ func rows(t *testing.T) map[string]string {
 	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
 		found[match[1]] = match[2]
 		if !strings.Contains(string(values), "# -- "+match[3]+"\n") {
-			t.Errorf("%s: README.md says %q, which values.yaml does not: run helm-docs", match[1], match[3])
+			t.Errorf("%s: README.md has %q, which differs from values.yaml: run helm-docs", match[1], match[3])
 		}
 	}
 	return found
 }
 
-// Every value has a row with its present default. A row for a map or a list
-// speaks for what is in it.
+// Every value has a row with its current default. A row for a map or a list covers its
+// entries.
 func TestEveryValueIsDocumented(t *testing.T) {
 	documented := rows(t)
 	var walk func(path string, value any)
@@ -70,8 +70,8 @@ func TestEveryValueIsDocumented(t *testing.T) {
 	}
 }
 
-// The schema and the values file know the same values.
-func TestSchemaKnowsTheValues(t *testing.T) {
+// The schema and values.yaml have the same values.
+func TestSchemaMatchesValues(t *testing.T) {
 	var schema map[string]any
 	c := loadChart(t)
 	if err := yaml.Unmarshal(c.Schema, &schema); err != nil {
@@ -98,8 +98,8 @@ func TestSchemaKnowsTheValues(t *testing.T) {
 	walk("", schema, c.Values)
 }
 
-// Helm refuses the chart on clusters whose admission policies it is not written
-// for, and takes the version suffixes that vendors add.
+// Helm refuses the chart on clusters without the required admission policies, and accepts
+// version suffixes of vendors.
 func TestKubeVersion(t *testing.T) {
 	for version, want := range map[string]bool{
 		"v1.32.9": false, "v1.33.0": true, "v1.33.2-gke.1001": true, "v1.37.2": true, "v1.40.0-alpha.1": true,

@@ -28,7 +28,7 @@ func readYAML(t *testing.T, path string, into any) {
 	}
 }
 
-// podTemplates returns every Pod of the examples, whatever it is wrapped in.
+// podTemplates returns the Pods and Pod templates of all examples.
 func podTemplates(t *testing.T) map[string]*corev1.Pod {
 	t.Helper()
 	found := map[string]*corev1.Pod{"pod.yaml": {}}
@@ -46,8 +46,7 @@ func podTemplates(t *testing.T) map[string]*corev1.Pod {
 	return found
 }
 
-// An example that somebody applies must get to the virtual node of this chart and
-// be served there.
+// Every example Pod must be scheduled to the chart's virtual node and be valid there.
 func TestExamplesAreServed(t *testing.T) {
 	nodeLabels, err := labels.ConvertSelectorToLabelsMap(argument(t, container(t, render(t, install{})), "--node-labels", ""))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// testReasons is the whole of what `helm test` may do, and what for.
+// testReasons are all rights of `helm test` and their reasons.
 var testReasons = map[right]string{
 	{"sandboxes", "", "pods", "create"}:                        "the Pods whose claims are the test",
 	{"sandboxes", "", "pods", "get"}:                           "they run, and they go",
@@ -25,8 +25,8 @@ var testReasons = map[right]string{
 	{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "get"}: "a claim is made and released",
 }
 
-// The test has an account of its own, which can do what it needs, and nothing
-// is bound to the daemon's.
+// The test has its own account with exactly the rights that it needs. The daemon's
+// account gets none of them.
 func TestRightsOfTheTest(t *testing.T) {
 	status := right{"", "sandbox.cocoonstack.io", "nodeclaimstatuses", "get"}
 	for name, test := range map[string]struct {
@@ -38,7 +38,7 @@ func TestRightsOfTheTest(t *testing.T) {
 		"inventory":         {`inventory: {publish: true}`, nil},
 		"no RBAC":           {`rbac: {create: false}`, keys(testReasons)},
 		"left out":          {`test: {enabled: false}`, keys(testReasons)},
-		"foreign account":   {`serviceAccount: {create: false, name: theirs}`, nil},
+		"existing account":  {`serviceAccount: {create: false, name: theirs}`, nil},
 		"token and a owner": {`{sandboxd: {token: x}, owners: []}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,8 +62,8 @@ func TestRightsOfTheTest(t *testing.T) {
 	}
 }
 
-// What belongs to the test is there before its Pod and goes with it, and the
-// DaemonSet does not take the Pod for one of its own.
+// The test's objects are created before its Pod and deleted with it, and the DaemonSet's
+// selector does not match the Pod.
 func TestHooks(t *testing.T) {
 	in := install{values: `{nameOverride: vm, commonLabels: {team: red}}`}
 	hooks := renderHooks(t, in)
@@ -97,7 +97,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// The Pod needs nothing of a host, and would be taken by a restricted namespace.
+// The Pod uses nothing of the host and satisfies the restricted Pod security level.
 func TestPodOfTheTest(t *testing.T) {
 	in := install{values: `{nodeSelector: {pool: vm}, tolerations: [{operator: Exists}], imagePullSecrets: [{name: pull}], image: {tag: v9}}`}
 	pod, daemon := one[*corev1.Pod](t, renderHooks(t, in)), podSpec(t, render(t, in))

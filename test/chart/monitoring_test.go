@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// monitored is all that the chart has for monitoring.
+// monitored are all monitoring objects of the chart.
 const monitored = `
 metrics:
   addr: $(VK_NODE_IP):10261
@@ -25,15 +25,15 @@ metrics:
   dashboard: {enabled: true, annotations: {grafana_folder: Sandboxes}}
 `
 
-func TestNothingIsMonitoredUnasked(t *testing.T) {
+func TestMonitoringIsOffByDefault(t *testing.T) {
 	o := render(t, install{})
 	check(t, "PodMonitors", 0, len(all[*monitoringv1.PodMonitor](o)))
 	check(t, "PrometheusRules", 0, len(all[*monitoringv1.PrometheusRule](o)))
 	check(t, "ConfigMaps", 0, len(all[*corev1.ConfigMap](o)))
 }
 
-// Each part comes by itself, with the labels by which it is found, and keeps
-// the chart's own.
+// Each part can be enabled alone, and has the labels that select it beside the chart's
+// own.
 func TestMonitoringLabels(t *testing.T) {
 	o := render(t, install{values: monitored})
 	for what, test := range map[string]struct {
@@ -60,7 +60,7 @@ func TestMonitoringLabels(t *testing.T) {
 	}
 }
 
-// The monitor finds the Pods and the port, and names the job as the alerts do.
+// The monitor selects the Pods and the port, and sets the job that the alerts use.
 func TestPodMonitor(t *testing.T) {
 	o := render(t, install{values: monitored + "nameOverride: other\n", release: "blue"})
 	monitor, template := one[*monitoringv1.PodMonitor](t, o), daemonSet(t, o).Spec.Template
@@ -85,7 +85,7 @@ func TestPodMonitor(t *testing.T) {
 	check(t, "node label", "node", endpoint.RelabelConfigs[0].TargetLabel)
 }
 
-// The rules are those of the file, and each says where its runbook is.
+// The rules are those of the file, and each has the URL of its runbook.
 func TestPrometheusRule(t *testing.T) {
 	rule := one[*monitoringv1.PrometheusRule](t, render(t, install{values: monitored}))
 	want := alerts(t)
@@ -101,8 +101,7 @@ func TestPrometheusRule(t *testing.T) {
 	check(t, "number of alerts", len(want), got)
 }
 
-// The dashboard arrives as it is in the file: what Grafana replaces is not
-// taken for what Helm does.
+// The dashboard is identical to the file: Helm must not evaluate Grafana's placeholders.
 func TestDashboard(t *testing.T) {
 	data := one[*corev1.ConfigMap](t, render(t, install{values: monitored})).Data["vk-sandbox.json"]
 	file, err := os.ReadFile(filepath.Join(chartDir, "files", "dashboard.json"))

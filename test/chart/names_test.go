@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// A DaemonSet's selector is immutable: whatever changes between two upgrades of
-// one release, it must stay as it is, and the Pods must match it.
+// A DaemonSet's selector is immutable: no value and no version may change it, and the Pods
+// must match it.
 func TestSelectorNeverChanges(t *testing.T) {
 	want := map[string]string{"app.kubernetes.io/name": "vk-sandbox", "app.kubernetes.io/instance": "vk-sandbox"}
 	tests := map[string]install{
@@ -54,7 +54,7 @@ func TestCommonAndPodLabelsAreApplied(t *testing.T) {
 	check(t, "DaemonSet annotation", "d", ds.Annotations["c"])
 }
 
-// Names stay within 63 characters, and two that differ only at the end stay apart.
+// Names have at most 63 characters, and names that differ only at the end stay different.
 func TestLongNames(t *testing.T) {
 	everything := `{sandboxd: {token: x}, inventory: {publish: true}}`
 	long := strings.Repeat("r", 52)
@@ -89,7 +89,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// Ordinary names are not doubled.
+// A release name that contains the chart's name is not repeated.
 func TestNames(t *testing.T) {
 	tests := map[string]struct {
 		in   install

@@ -19,16 +19,16 @@ func notes(t *testing.T, in install) string {
 	return files["vk-sandbox/templates/NOTES.txt"]
 }
 
-// The notes name the next command, and what an uninstall leaves with what
-// removes it, in the words of these values.
+// The notes name the next command, the objects that an uninstall keeps and the commands
+// that remove them, for the given values.
 func TestNotes(t *testing.T) {
 	const deleteCRDs = "kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io nodeinventories.sandbox.cocoonstack.io\n"
 	for name, test := range map[string]struct {
 		in              install
-		says, saysNotOf []string
+		contains, omits []string
 	}{
 		"alone": {
-			says: []string{
+			contains: []string{
 				"helm test vk-sandbox -n sandboxes", "ghcr.io/cocoonstack/sandbox/rt:24.04",
 				"kubectl delete nodes -l type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd\n", "NotReady", "kubectl delete node <host>-sandboxd",
 				deleteCRDs, "rm -f /var/lib/vk-sandbox/claims.json*\n", "before you uninstall", "NO TOKEN",
@@ -41,25 +41,25 @@ node: {name: vm-$(HOST_NODE_NAME), labels: {pool: blue}}
 crds: {nodeInventory: false}
 test: {template: py}
 sandboxd: {existingSecret: {name: credential}}`},
-			says: []string{
+			contains: []string{
 				"helm test blue -n vm", "template py", "-l type=virtual-kubelet,pool=blue,sandbox.cocoonstack.io/runtime=sandboxd\n",
 				"kubectl delete node vm-<host>", "kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io\n", "rm -f /srv/vk/claims.json*\n", "After changing the Secret credential",
 			},
-			saysNotOf: []string{"nodeinventories", "NO TOKEN"},
+			omits: []string{"nodeinventories", "NO TOKEN"},
 		},
 		"no test, no CRD": {
-			in:        install{values: `{test: {enabled: false}, crds: {install: false}}`},
-			saysNotOf: []string{"helm test", "kubectl delete crd"},
+			in:    install{values: `{test: {enabled: false}, crds: {install: false}}`},
+			omits: []string{"helm test", "kubectl delete crd"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := notes(t, test.in)
-			for _, part := range test.says {
+			for _, part := range test.contains {
 				if !strings.Contains(text, part) {
 					t.Errorf("%q is not in the notes:\n%s", part, text)
 				}
 			}
-			for _, part := range test.saysNotOf {
+			for _, part := range test.omits {
 				if strings.Contains(text, part) {
 					t.Errorf("%q is in the notes:\n%s", part, text)
 				}
@@ -68,8 +68,8 @@ sandboxd: {existingSecret: {name: credential}}`},
 	}
 }
 
-// The guide goes through the same, for the default values.
-func TestTheGuideTellsWhatRemains(t *testing.T) {
+// The installation guide has the same list for the default values.
+func TestGuideListsWhatRemains(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(chartDir, "../../docs/installation.md"))
 	if err != nil {
 		t.Fatal(err)

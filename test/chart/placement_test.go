@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A daemon on a virtual node, its own above all, would never run. A toleration for
-// everything must therefore not lead it there, whatever affinity is set.
+// A daemon Pod on a virtual node would never run. No toleration and no affinity may allow
+// the scheduler to place it there.
 func TestVirtualNodesAreExcluded(t *testing.T) {
 	exclude := corev1.NodeSelectorRequirement{Key: "type", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"virtual-kubelet"}}
 	zone := corev1.NodeSelectorRequirement{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"a"}}

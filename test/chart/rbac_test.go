@@ -12,19 +12,19 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// right is one verb on one resource, whose names follow it where the rule has
-// some. An empty namespace means all of them.
+// right is one verb on one resource, followed by the rule's resource names if it has any.
+// An empty namespace means all namespaces.
 type right struct{ namespace, group, resource, verb string }
 
-// reasons is the whole of what the account may do, and what for.
+// reasons are all rights of the account and their reasons.
 var reasons = map[right]string{
 	{"", "", "pods", "get"}:          "a bare Pod is read before its sandbox is released",
 	{"", "", "pods", "list"}:         "the pod informer, by field selector on the virtual node",
 	{"", "", "pods", "watch"}:        "the same",
-	{"", "", "pods", "delete"}:       "a Pod whose deletion is settled is removed at once",
+	{"", "", "pods", "delete"}:       "a Pod is removed as soon as its deletion is finished",
 	{"", "", "pods/status", "patch"}: "synthetic status and claim-id annotation",
 
-	{"", "", "nodes", "get"}:          "the name is checked for a foreign Node; virtual-kubelet reads it before each patch",
+	{"", "", "nodes", "get"}:          "the name is checked for another host's Node; virtual-kubelet reads it before each patch",
 	{"", "", "nodes", "watch"}:        "its own Node, by name: whether it is there, and the UID that owns what is published",
 	{"", "", "nodes", "list"}:         "the same, where the API server does not stream a list into a watch",
 	{"", "", "nodes", "create"}:       "registration, again when someone has deleted the Node",
@@ -50,7 +50,7 @@ var reasons = map[right]string{
 	{"kube-node-lease", "coordination.k8s.io", "leases", "update"}: "the same",
 }
 
-// publishing is what inventory.publish adds.
+// publishing are the rights that inventory.publish adds.
 var publishing = map[right]string{
 	{"", "sandbox.cocoonstack.io", "nodeinventories", "create"}: "an apply that creates needs it",
 	{"", "sandbox.cocoonstack.io", "nodeinventories", "patch"}:  "server-side apply",
@@ -72,7 +72,7 @@ func TestRights(t *testing.T) {
 		"no owner at all":  {values: `owners: []`, without: []right{sandboxes, registrations}},
 		"no RBAC":          {values: `rbac: {create: false}`, without: keys(reasons)},
 		"policy disabled":  {values: `admissionPolicy: {enabled: false}`},
-		"foreign account":  {values: `serviceAccount: {create: false, name: theirs}`},
+		"existing account": {values: `serviceAccount: {create: false, name: theirs}`},
 		"token and a cert": {values: `{sandboxd: {token: x}, tls: {existingSecret: cert}}`},
 	}
 	for name, test := range tests {
@@ -87,7 +87,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// claimStatus is what claimStatus.interval at zero takes away.
+// claimStatus are the rights that a claimStatus.interval of zero removes.
 func claimStatus() []right {
 	return slices.DeleteFunc(keys(reasons), func(r right) bool { return !strings.HasPrefix(r.resource, "nodeclaimstatuses") })
 }
@@ -109,7 +109,7 @@ func sorted(rights []right) []string {
 	return lines
 }
 
-// rights follows every binding of the release to its role.
+// rights returns the rights of all bindings of the release.
 func rights(t *testing.T, rendered objects) []right {
 	t.Helper()
 	var found []right
@@ -137,12 +137,12 @@ func rights(t *testing.T, rendered objects) []right {
 	return found
 }
 
-// A role without its binding, or bound to someone else, gives no rights.
+// A role without a binding, or bound to another account, grants nothing.
 func TestBindings(t *testing.T) {
 	tests := map[string]struct{ values, account string }{
-		"own account":     {account: "vk-sandbox"},
-		"named account":   {values: `serviceAccount: {name: agent}`, account: "agent"},
-		"foreign account": {values: `serviceAccount: {create: false, name: theirs}`, account: "theirs"},
+		"own account":      {account: "vk-sandbox"},
+		"named account":    {values: `serviceAccount: {name: agent}`, account: "agent"},
+		"existing account": {values: `serviceAccount: {create: false, name: theirs}`, account: "theirs"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

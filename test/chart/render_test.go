@@ -27,7 +27,7 @@ import (
 
 const chartDir = "../../charts/vk-sandbox"
 
-// install says how a chart is rendered. The zero value is `helm install` alone.
+// install configures a render. The zero value is `helm install` without options.
 type install struct {
 	release   string
 	namespace string
@@ -80,7 +80,7 @@ func render(t *testing.T, in install) objects {
 	return slices.DeleteFunc(renderAll(t, in), isHook)
 }
 
-// renderHooks returns what `helm test` makes.
+// renderHooks returns the objects of `helm test`.
 func renderHooks(t *testing.T, in install) objects {
 	t.Helper()
 	return slices.DeleteFunc(renderAll(t, in), func(o runtime.Object) bool { return !isHook(o) })
@@ -121,7 +121,7 @@ func renderError(t *testing.T, in install) string {
 	return err.Error()
 }
 
-// decode fails on unknown and duplicate fields, as an API server does with
+// decode fails on unknown and duplicate fields, like an API server with
 // fieldValidation=Strict.
 func decode(t *testing.T, file, document string) runtime.Object {
 	t.Helper()

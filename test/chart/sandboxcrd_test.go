@@ -17,8 +17,7 @@ import (
 
 const sandboxCRDFile = "../e2e/testdata/sandbox-crd.yaml"
 
-// sandboxCRD returns the stand-in for the Sandbox kind, as the API server holds
-// it, after its own validation.
+// sandboxCRD returns the test's Sandbox CRD after the API server's validation.
 func sandboxCRD(t *testing.T) *apiextensions.CustomResourceDefinition {
 	t.Helper()
 	text, err := os.ReadFile(sandboxCRDFile)
@@ -39,8 +38,8 @@ func sandboxCRD(t *testing.T) *apiextensions.CustomResourceDefinition {
 	return &internal
 }
 
-// The owner that the chart may read, the stand-in and the example are one kind.
-func TestSandboxIsOneKind(t *testing.T) {
+// The chart's default owner, the test's CRD and the example are of one kind.
+func TestSandboxKindIsTheSameEverywhere(t *testing.T) {
 	crd := sandboxCRD(t)
 	var example metav1.PartialObjectMetadata
 	text, err := os.ReadFile(examplesDir + "sandbox.yaml")
@@ -60,7 +59,7 @@ func TestSandboxIsOneKind(t *testing.T) {
 	check(t, "Pod's name is its Sandbox's", example.Namespace+"/"+example.Name, pod.Namespace+"/"+pod.Name)
 }
 
-func TestSandboxCRDTakes(t *testing.T) {
+func TestSandboxCRDAccepts(t *testing.T) {
 	crd := sandboxCRD(t)
 	schema := crd.Spec.Validation
 	if schema == nil {

@@ -16,12 +16,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write what is rendered now into testdata")
+var update = flag.Bool("update", false, "update testdata")
 
 const crdTemplate = "templates/crds.yaml"
 
-// TestSnapshot shows in review what a change does to an installation without any
-// values. The CRDs are left out: they are generated, and stand in files/crds.
+// TestSnapshot shows in review how a change affects an installation with default values.
+// The generated CRDs in files/crds are excluded.
 func TestSnapshot(t *testing.T) {
 	files, err := renderFiles(t, install{})
 	if err != nil {
@@ -45,13 +45,12 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, "the render without values differs from "+file+"; if it is meant to, run: go test ./test/chart -run=TestSnapshot -update", string(want), got.String())
+	check(t, "the render without values differs from "+file+"; if this is intended, run: go test ./test/chart -run=TestSnapshot -update", string(want), got.String())
 }
 
-// TestUpgradeKeepsTheCRDs wants each CRD where the versions before had it: rendered by
-// the same template, with Helm's keep annotation. One that leaves the templates,
-// for crds/ or for good, or that loses the annotation, is deleted with all of
-// its objects by the next upgrade or uninstall.
+// TestUpgradeKeepsTheCRDs checks that each CRD is rendered by the same template as before,
+// with Helm's keep annotation. Otherwise the next upgrade or uninstall would delete it
+// with all its objects.
 func TestUpgradeKeepsTheCRDs(t *testing.T) {
 	files, err := renderFiles(t, install{})
 	if err != nil {

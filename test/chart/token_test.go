@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const canary = "CANARY-7f3a91"
+const testToken = "SECRET-7f3a91"
 
 func TestTokenSources(t *testing.T) {
 	const mounted = "/etc/vk-sandbox/sandboxd/token"
@@ -25,7 +25,7 @@ func TestTokenSources(t *testing.T) {
 		"none":            {},
 		"existing Secret": {values: `sandboxd: {existingSecret: {name: mine, key: node}}`, file: mounted, secret: "mine", key: "node"},
 		"token": {
-			values: `sandboxd: {token: ` + canary + `}`, file: mounted,
+			values: `sandboxd: {token: ` + testToken + `}`, file: mounted,
 			secret: "vk-sandbox-sandboxd-token", key: "token", madeHere: true, checksum: true,
 		},
 		"own file": {values: `sandboxd: {tokenFile: /host/token}`, file: "/host/token"},
@@ -41,7 +41,7 @@ func TestTokenSources(t *testing.T) {
 			if (len(secrets) == 1) != test.madeHere {
 				t.Fatalf("%d Secrets rendered, want one: %v", len(secrets), test.madeHere)
 			}
-			if test.madeHere && (secrets[0].Name != test.secret || string(secrets[0].Data[test.key]) != canary) {
+			if test.madeHere && (secrets[0].Name != test.secret || string(secrets[0].Data[test.key]) != testToken) {
 				t.Errorf("Secret %s holds %q, want %s with the token", secrets[0].Name, secrets[0].Data, test.secret)
 			}
 			_, checksum := daemonSet(t, rendered).Spec.Template.Annotations["checksum/sandboxd-token"]
@@ -52,8 +52,8 @@ func TestTokenSources(t *testing.T) {
 	}
 }
 
-// checkTokenVolume checks that the Secret's key is mounted, for root only, as the
-// file that the daemon is pointed at; with no Secret, that there is no volume.
+// checkTokenVolume checks that the Secret's key is mounted, for root only, as the daemon's
+// token file. Without a Secret there must be no volume.
 func checkTokenVolume(t *testing.T, rendered objects, secret, key string) {
 	t.Helper()
 	var want *corev1.SecretVolumeSource
@@ -85,8 +85,8 @@ func checkTokenVolume(t *testing.T, rendered objects, secret, key string) {
 	}
 }
 
-// The daemon keeps the token it has until sandboxd refuses it, so Pods are
-// replaced when it changes.
+// The daemon uses its token until sandboxd refuses it, so a changed token must replace the
+// Pods.
 func TestTokenChangeReplacesPods(t *testing.T) {
 	checksum := func(token string) string {
 		rendered := render(t, install{values: `sandboxd: {token: ` + token + `}`})
@@ -100,14 +100,14 @@ func TestTokenChangeReplacesPods(t *testing.T) {
 	}
 }
 
-// Nothing but the Secret may show the token: everything else is readable by more people.
+// Only the Secret may contain the token, because more users can read other objects.
 func TestTokenIsInTheSecretOnly(t *testing.T) {
-	in := install{values: `sandboxd: {token: ` + canary + `}`}
+	in := install{values: `sandboxd: {token: ` + testToken + `}`}
 	for _, object := range renderAll(t, in) {
 		if _, isSecret := object.(*corev1.Secret); isSecret {
 			continue
 		}
-		if strings.Contains(marshal(t, object), canary) {
+		if strings.Contains(marshal(t, object), testToken) {
 			t.Errorf("the token is in a %T", object)
 		}
 	}
@@ -115,7 +115,7 @@ func TestTokenIsInTheSecretOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(files["vk-sandbox/templates/NOTES.txt"], canary) {
+	if strings.Contains(files["vk-sandbox/templates/NOTES.txt"], testToken) {
 		t.Error("the token is in the notes")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Values that cannot work are refused with a text that names the value.
+// Invalid values are refused with a message that names the value.
 func TestBadValuesAreRefused(t *testing.T) {
 	tests := map[string]struct{ values, want string }{
 		"surge":                  {`updateStrategy: {rollingUpdate: {maxSurge: 1}}`, "maxSurge must be 0"},
@@ -76,7 +76,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 	}
 }
 
-// Where the namespace would refuse every Pod, the installation says so itself.
+// The installation fails if the namespace's Pod security level would refuse every Pod.
 func TestNamespacePodSecurity(t *testing.T) {
 	tests := map[string]struct{ level, want string }{
 		"baseline":   {level: "baseline", want: "enforce=privileged"},

@@ -19,8 +19,8 @@ import (
 
 const root = "../.."
 
-// notExecuted are the sections with blocks that are run nowhere, once for each
-// block. Each block has its reason above it. Adding to the list is a decision.
+// notExecuted are the sections with blocks that are not run, once for each block. Each
+// block has its reason above it. Add to the list only if a block cannot be run.
 var notExecuted = []string{
 	"README.md: See it work",
 	"README.md: See it work",
@@ -64,27 +64,27 @@ func TestWhatIsNotExecuted(t *testing.T) {
 	}
 }
 
-// TestWalkIsComplete says early what the walk would say at its end: that nobody
-// plays a section which has commands. The runbooks are played as pages.
+// TestWalkIsComplete finds sections with commands that the walk does not run, before the
+// walk itself reports them. The runbooks are run as whole pages.
 func TestWalkIsComplete(t *testing.T) {
 	chapters, err := filepath.Glob("walk/*_test.go")
 	if err != nil || len(chapters) == 0 {
 		t.Fatalf("the walk's chapters are %q, %v", chapters, err)
 	}
-	var told strings.Builder
+	var source strings.Builder
 	for _, file := range chapters {
-		told.WriteString(text(t, filepath.Join("test/docs", file)))
+		source.WriteString(text(t, filepath.Join("test/docs", file)))
 	}
 	for _, b := range load(t) {
 		here := b.Place == page.Here || b.Place == page.OnHost
-		if here && !strings.HasPrefix(b.Page, "docs/runbooks/") && !strings.Contains(told.String(), `"`+b.Section+`"`) {
+		if here && !strings.HasPrefix(b.Page, "docs/runbooks/") && !strings.Contains(source.String(), `"`+b.Section+`"`) {
 			t.Errorf("%s is not executed: play its section in test/docs/walk, or say above it why not", b)
 		}
 	}
 }
 
-// TestSyntax is what can be said of a command without running it; it is all
-// there is for those that are not executed.
+// TestSyntax checks commands without running them. It is the only check of the commands
+// that are not executed.
 func TestSyntax(t *testing.T) {
 	targets, flags := makeTargets(t), daemonFlags(t)
 	for _, b := range load(t) {
@@ -113,8 +113,8 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// What stands in running text is not run. So it names targets and scripts that
-// exist, and is no command with arguments, which belongs into a block.
+// Code in running text is not executed. It may name only existing targets and scripts, and
+// a command with arguments belongs in a block.
 func TestRunningText(t *testing.T) {
 	files, err := page.Files(root)
 	if err != nil {
@@ -160,7 +160,7 @@ func makeTargets(t *testing.T) (all []string) {
 	return all
 }
 
-// daemonFlags are those of the generated tables.
+// daemonFlags returns the flags in the generated tables.
 func daemonFlags(t *testing.T) (all []string) {
 	t.Helper()
 	for _, match := range regexp.MustCompile("(?m)^\\| `(--[a-z-]+)` \\|").FindAllStringSubmatch(text(t, "docs/configuration.md"), -1) {

@@ -20,7 +20,7 @@ var (
 	notInSlugs = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the headings of a page as a link names them.
+// anchors returns the link targets of a page's headings.
 func anchors(content string) map[string]bool {
 	all := map[string]bool{}
 	for _, match := range heading.FindAllStringSubmatch(block.ReplaceAllString(content, ""), -1) {

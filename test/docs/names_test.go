@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFilesOfTheArchitecture requires that each file that the walk of a claim names
-// exists below pkg.
+// TestFilesOfTheArchitecture checks that each file in the walk of a claim exists below
+// pkg.
 func TestFilesOfTheArchitecture(t *testing.T) {
 	files := regexp.MustCompile("`([a-z]+(?:/[a-z]+)+\\.go)`").FindAllStringSubmatch(text(t, "docs/architecture.md"), -1)
 	if len(files) == 0 {
@@ -26,8 +26,7 @@ func TestFilesOfTheArchitecture(t *testing.T) {
 	}
 }
 
-// TestNamesOfTests requires that each test and each test file that the testing page
-// names exists.
+// TestNamesOfTests checks that each test and test file on the testing page exists.
 func TestNamesOfTests(t *testing.T) {
 	known := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func (Test[A-Z][A-Za-z0-9]*)\(`)

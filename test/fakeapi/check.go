@@ -20,8 +20,8 @@ const (
 	annotations = 256 << 10 // what an API server lets others add
 )
 
-// CheckSize checks that etcd can store the object, which has its managedFields, and
-// the annotations that others may add.
+// CheckSize checks that etcd can store the object with its managedFields and the
+// annotations that other clients may add.
 func CheckSize(t *testing.T, object any) {
 	t.Helper()
 	encoded, err := json.Marshal(object)
@@ -34,8 +34,8 @@ func CheckSize(t *testing.T, object any) {
 	}
 }
 
-// CheckCadence checks that consecutive applies are at least and at most that far
-// apart, and not always equally far.
+// CheckCadence checks the minimum and maximum time between consecutive applies, and that
+// the times differ.
 func CheckCadence(t *testing.T, applied []time.Time, least, most time.Duration) {
 	t.Helper()
 	gaps := map[time.Duration]bool{}
@@ -68,8 +68,7 @@ func CheckWireShape(t *testing.T, file string, patch []byte) {
 	}
 }
 
-// CheckOwner checks that the object is owned by the Node with that UID, and by
-// nothing else.
+// CheckOwner checks that the Node with that UID is the object's only owner.
 func CheckOwner(t *testing.T, object metav1.Object, uid types.UID, when string) {
 	t.Helper()
 	want := []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: NodeName, UID: uid}}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 )
 
-// Run starts a publisher, and returns what it logs and how to end it.
+// Run starts a publisher. It returns the publisher's log and a function that ends it.
 func Run(t *testing.T, run func(context.Context) error) (logs ktesting.Buffer, stop func()) {
 	t.Helper()
 	logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true), ktesting.Verbosity(0)))
@@ -41,8 +41,8 @@ func Messages(logs ktesting.Buffer) []string {
 	return out
 }
 
-// Pass lets time go by, and then the publisher finish what it is doing. Call it
-// inside a synctest bubble.
+// Pass lets time pass and waits until the publisher is idle. Call it inside a synctest
+// bubble.
 func Pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -1,9 +1,8 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakeapi is an API server for the tests of what publishes an object about
-// a virtual node: the generated fake clientset, with what a real API server does
-// beside it, and with failures.
+// Package fakeapi is a fake API server for the tests of the publishers. It adds to the
+// generated fake clientset what a real API server does, and failures.
 package fakeapi
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/generated/clientset/versioned/fake"
 )
 
-// NodeName is the name of the virtual node, and so of the published object.
+// NodeName is the name of the virtual node and of the published object.
 const NodeName = "host-1-sandboxd"
 
 // The UIDs of the Node before and after it is re-created.
@@ -34,11 +33,11 @@ const (
 	SecondUID types.UID = "6f1c1a52-0000-4000-8000-000000000002"
 )
 
-// NoNode returns the error for a Node that is not there.
+// NoNode returns the error for a missing Node.
 func NoNode() error { return apierrors.NewNotFound(corev1.Resource("nodes"), NodeName) }
 
-// Answers are what the server answers with, where that is not the object. Change
-// them through [Server.Change].
+// Answers are the answers of the server that replace the object. Change them through
+// [Server.Change].
 type Answers struct {
 	// NodeUID is the UID of the Node; NodeErr is returned instead of it.
 	NodeUID types.UID
@@ -65,8 +64,8 @@ type Server struct {
 	version int // of the object written last
 }
 
-// New returns a server without object. The applies that it counts are those of the
-// subresource; of the object itself when that is empty.
+// New returns a server without an object. It counts the applies of the subresource; an
+// empty subresource is the object itself.
 func New(resource schema.GroupVersionResource, subresource string) *Server {
 	s := &Server{
 		Client: fake.NewClientset(), resource: resource, counted: subresource,
@@ -85,8 +84,7 @@ func (s *Server) Node() (*corev1.Node, error) {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName, UID: s.NodeUID}}, s.NodeErr
 }
 
-// Change calls f, which may change what the server answers, and what the other
-// locks guard.
+// Change calls f, which may change the server's answers and all other guarded state.
 func (s *Server) Change(f func(), others ...sync.Locker) {
 	for _, l := range append(others, &s.mu) {
 		l.Lock()
@@ -119,8 +117,8 @@ func (s *Server) answerGet(clienttesting.Action) (bool, runtime.Object, error) {
 	return s.GetErr != nil, nil, s.GetErr
 }
 
-// answerPatch does what an API server does and the fake does not: a subresource
-// does not make an object, and an object that is written gets the next version.
+// answerPatch adds behaviour that the fake clientset lacks: a subresource patch does not
+// create an object, and each write gives the object the next version.
 func (s *Server) answerPatch(action clienttesting.Action) (bool, runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// answerWatch keeps what the tracker watches with, so that it can be ended. It
-// refuses a watch on more than the one object, and one from a version, which a
-// restored API server may not have.
+// answerWatch records the tracker's watches, so that they can be ended. It refuses a watch
+// on more than the one object, and a watch from a version, which a restored API server
+// may not have.
 func (s *Server) answerWatch(action clienttesting.Action) (bool, watch.Interface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *Server) answerWatch(action clienttesting.Action) (bool, watch.Interface
 	return true, w, err
 }
 
-// EndWatches ends the watches as an API server does now and then.
+// EndWatches ends all watches, as an API server does at times.
 func (s *Server) EndWatches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Server) EndWatches() {
 	s.watches = nil
 }
 
-// Delete deletes the object as someone else.
+// Delete deletes the object as another client.
 func (s *Server) Delete(t *testing.T) {
 	t.Helper()
 	if err := s.Client.Tracker().Delete(s.resource, "", NodeName); err != nil {
@@ -55,8 +55,8 @@ func (s *Server) Delete(t *testing.T) {
 	}
 }
 
-// Restore makes the object the one of a backup; nil for none. Versions go on from
-// the backup's, and no watch tells of it. Call it inside a synctest bubble.
+// Restore replaces the object with that of a backup; nil for none. Versions continue from
+// the backup's, and no watch reports the change. Call it inside a synctest bubble.
 func (s *Server) Restore(t *testing.T, object runtime.Object) {
 	t.Helper()
 	s.EndWatches()

@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecluster completes the fake clientset of client-go for the tests of a virtual
-// node: with the versions and conflicts of a real API server, and with a Pod and a Node's
-// lease to begin with.
+// Package fakecluster extends client-go's fake clientset for the tests of a virtual node.
+// It adds the versions and conflicts of a real API server, and has an initial Pod and Node
+// lease.
 package fakecluster
 
 // NodeName is the name of the virtual node.

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// StoredNode returns the Node as the API server has it now.
+// StoredNode returns the current state of the Node in the API server.
 func StoredNode(t *testing.T, client kubernetes.Interface) *corev1.Node {
 	t.Helper()
 	n, err := client.CoreV1().Nodes().Get(t.Context(), NodeName, metav1.GetOptions{})
@@ -36,7 +36,7 @@ func Condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeConditi
 	return corev1.NodeCondition{}
 }
 
-// NodeLease is the Node's lease, renewed at that time.
+// NodeLease returns the Node's Lease, renewed at that time.
 func NodeLease(renewed time.Time) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: NodeName},
@@ -44,8 +44,8 @@ func NodeLease(renewed time.Time) *coordinationv1.Lease {
 	}
 }
 
-// KeepRenewed renews the lease every ten seconds until the test ends, with the time of a
-// clock that is a year late, and creates it if it is missing.
+// KeepRenewed renews the Lease every ten seconds until the test ends, with a clock that is
+// a year late. It creates a missing Lease.
 func KeepRenewed(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
@@ -63,7 +63,7 @@ func KeepRenewed(t *testing.T, client kubernetes.Interface) {
 	}()
 }
 
-// Recorded returns the events since the last call. The recorder may be in use.
+// Recorded returns the events since the last call. It is safe while the recorder is used.
 func Recorded(events *record.FakeRecorder) (got []string) {
 	for len(events.Events) > 0 {
 		got = append(got, <-events.Events)

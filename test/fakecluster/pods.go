@@ -22,8 +22,8 @@ func podReady() corev1.PodCondition {
 	return corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: *runningSince()}
 }
 
-// PublishedPod is a scheduled Pod as the API server has it: with what other parties have
-// put into it.
+// PublishedPod is a scheduled Pod as the API server has it, with the fields of other
+// clients.
 func PublishedPod(change ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -47,7 +47,7 @@ func PublishedPod(change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-// StoredPod returns the [PublishedPod] as the API server has it now.
+// StoredPod returns the current state of the [PublishedPod] in the API server.
 func StoredPod(t *testing.T, client kubernetes.Interface) *corev1.Pod {
 	t.Helper()
 	pod, err := client.CoreV1().Pods("default").Get(t.Context(), "my-sandbox", metav1.GetOptions{})
@@ -57,7 +57,7 @@ func StoredPod(t *testing.T, client kubernetes.Interface) *corev1.Pod {
 	return pod
 }
 
-// ReportedPod is the same Pod as a provider reports it Running.
+// ReportedPod returns the same Pod as a provider reports it Running.
 func ReportedPod(change ...func(*corev1.Pod)) *corev1.Pod {
 	return PublishedPod(append([]func(*corev1.Pod){func(p *corev1.Pod) {
 		p.Labels, p.Finalizers = map[string]string{"app": "stale"}, nil
@@ -72,7 +72,7 @@ func ReportedPod(change ...func(*corev1.Pod)) *corev1.Pod {
 	}}, change...)...)
 }
 
-// Running changes a [PublishedPod] to what it is after [ReportedPod] has been published.
+// Running changes a [PublishedPod] to its state after [ReportedPod] has been published.
 func Running(p *corev1.Pod) {
 	p.Annotations[podcontract.AnnotationClaimID] = "sb_1"
 	p.Status.Phase, p.Status.PodIP, p.Status.StartTime = corev1.PodRunning, "10.0.0.5", runningSince()

@@ -18,9 +18,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// WithVersions makes client give each object that is written another version,
-// and refuse a patch that names an older one, as the API server does and the
-// fake does not.
+// WithVersions makes client change an object's version at each write, and refuse a patch
+// with an older version. The API server does both; the fake clientset does not.
 func WithVersions(client *fake.Clientset) {
 	var mu sync.Mutex
 	version := 1000
@@ -91,7 +90,7 @@ func Patches(client *fake.Clientset) []clienttesting.PatchAction {
 	return found
 }
 
-// Expire ends a watch in a way that is followed by a list.
+// Expire ends a watch so that the client lists again.
 func Expire(w *watch.RaceFreeFakeWatcher) {
 	w.Error(new(apierrors.NewResourceExpired("too old").Status()))
 	w.Stop()

@@ -36,8 +36,8 @@ func (e *Events) Of(object string) []string {
 	return slices.Clone(e.of[object])
 }
 
-// Count is how often the reason was recorded on the Pod called a; any reason if it is
-// empty.
+// Count returns how often the reason was recorded on the Pod named a; an empty reason
+// matches all.
 func (e *Events) Count(reason string) int {
 	of := e.Of("Pod/a")
 	if reason == "" {

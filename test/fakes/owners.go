@@ -14,8 +14,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 )
 
-// Owners knows the state of each owner, and of each bare Pod, by UID. One that
-// it does not know is gone.
+// Owners has the state of each owner and each bare Pod, by UID. An unknown one is gone.
 type Owners struct {
 	mu     sync.Mutex
 	states map[types.UID]ownership.Cause

@@ -13,11 +13,11 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// Namespace is that of the Pods of [NewPod].
+// Namespace is the namespace of the Pods of [NewPod].
 const Namespace = "agents"
 
-// NewPod is a sandbox Pod that nothing has been published of; a bare one without an
-// owner.
+// NewPod returns a sandbox Pod without a published status; without an owner it is a bare
+// Pod.
 func NewPod(name string, uid, owner types.UID) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -29,8 +29,8 @@ func NewPod(name string, uid, owner types.UID) *corev1.Pod {
 	}
 }
 
-// ControlledBy is the owner references of a Pod with that controller; none if it is
-// empty.
+// ControlledBy returns the owner references of a Pod with that controller; none for an
+// empty one.
 func ControlledBy(owner types.UID) []metav1.OwnerReference {
 	if owner == "" {
 		return nil
@@ -38,7 +38,7 @@ func ControlledBy(owner types.UID) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "of-" + string(owner), UID: owner, Controller: new(true)}}
 }
 
-// PodCache is the cache of a node's Pods, and its lister.
+// PodCache returns the cache of a node's Pods and its lister.
 func PodCache() (cache.Indexer, corev1listers.PodLister) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	return pods, corev1listers.NewPodLister(pods)

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakes has in-memory stand-ins for what a provider talks to.
+// Package fakes has in-memory fakes of everything that a provider talks to.
 package fakes
 
 import (
@@ -17,8 +17,8 @@ import (
 // DefaultLease is the lease of a sandbox.
 const DefaultLease = 24 * time.Hour
 
-// Sandboxd is a sandboxd in memory. Its sandboxes end with their leases. The exported
-// fields are changed through [Sandboxd.Set] while it is in use.
+// Sandboxd is a fake sandboxd. Its sandboxes end with their leases. While it is in use,
+// change the exported fields only through [Sandboxd.Set].
 type Sandboxd struct {
 	mu        sync.Mutex
 	Sandboxes map[string]sandboxd.Sandbox
@@ -56,7 +56,7 @@ func (n *Sandboxd) Set(change func()) {
 	change()
 }
 
-// Claim makes a sandbox, or fails with ClaimErr.
+// Claim creates a sandbox, or fails with ClaimErr.
 func (n *Sandboxd) Claim(_ context.Context, r sandboxd.ClaimRequest) (sandboxd.Claim, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -77,7 +77,7 @@ func (n *Sandboxd) Claim(_ context.Context, r sandboxd.ClaimRequest) (sandboxd.C
 	return c, nil
 }
 
-// await waits where the name's calls hang. The caller holds mu.
+// await blocks while calls of this name hang. The caller holds mu.
 func (n *Sandboxd) await(name string) {
 	if hang := n.Hang[name]; hang != nil {
 		n.mu.Unlock()
@@ -101,7 +101,7 @@ func (n *Sandboxd) Release(_ context.Context, id string, token sandboxd.Token) e
 	return nil
 }
 
-// ReleaseByID is the release with the node API token.
+// ReleaseByID destroys a sandbox with the node API token.
 func (n *Sandboxd) ReleaseByID(_ context.Context, id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -168,34 +168,34 @@ func (n *Sandboxd) Lose(ids ...string) {
 	})
 }
 
-// ClaimCount is how many claims were asked for.
+// ClaimCount returns the number of claim requests.
 func (n *Sandboxd) ClaimCount() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.Claims)
 }
 
-// Destroyed is the ids that were destroyed by releases, in order.
+// Destroyed returns the ids of the released sandboxes, in order.
 func (n *Sandboxd) Destroyed() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.Released)
 }
 
-// NotFound is the answer to an unknown id.
+// NotFound returns the error for an unknown id.
 func NotFound(op string) error {
 	return &sandboxd.Error{Op: op, Class: sandboxd.NotFound, Status: 404}
 }
 
-// Failing is an internal error of sandboxd.
+// Failing returns an internal error of sandboxd.
 func Failing(op string) error {
 	return &sandboxd.Error{Op: op, Class: sandboxd.Unavailable, Status: 500}
 }
 
-// NoCapacity is the answer to a claim on a full node.
+// NoCapacity returns the error of a claim on a full node.
 func NoCapacity() error {
 	return &sandboxd.Error{Op: "claim", Class: sandboxd.NoCapacity, Status: 429}
 }
 
-// Unreachable is a sandboxd that does not answer.
+// Unreachable returns the error of a sandboxd that does not answer.
 func Unreachable() error { return &sandboxd.Error{Op: "list", Class: sandboxd.Unreachable} }

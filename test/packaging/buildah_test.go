@@ -13,16 +13,15 @@ import (
 	"testing"
 )
 
-// The stand-ins for the base images.
+// The substitutes for the base images.
 const (
 	goImage     = "localhost/golang"
 	staticImage = "localhost/static"
 )
 
-// buildah builds without an engine and without a registry. The stand-in for the
-// image golang has a shell; Go itself, its modules and its build cache are this
-// machine's. The stand-in for the distroless base has what the real one has that
-// the daemon could see: a user, a folder for temporary files, no shell.
+// buildah builds without an engine and without a registry. The substitute for the golang
+// image has a shell and uses this machine's Go, modules and build cache. The substitute
+// for the distroless base has the same user and temporary folder, and no shell.
 type buildah struct {
 	store  []string
 	mounts []string
@@ -70,7 +69,7 @@ func newBuildah(t *testing.T) *buildah {
 	return b
 }
 
-// commit makes an image of a folder.
+// commit creates an image from a folder.
 func (b *buildah) commit(t *testing.T, folder, name string, config ...string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(folder, "tmp"), 0o755); err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// imageConfig is the part of an image's configuration that is checked.
+// imageConfig is the checked part of an image's configuration.
 type imageConfig struct {
 	Architecture string // of the image, not in its configuration for containers
 	User         string
@@ -19,7 +19,7 @@ type imageConfig struct {
 	Labels       map[string]string
 }
 
-// architectures are those that are released.
+// architectures are the released architectures.
 func architectures() []string { return []string{"amd64", "arm64"} }
 
 // engine builds images from the Dockerfile, and runs them.
@@ -35,8 +35,8 @@ type engine interface {
 	run(t *testing.T, name string, args ...string) (string, int)
 }
 
-// findEngine is Docker with the Dockerfile's own base images where it runs, and
-// otherwise buildah with stand-ins.
+// findEngine returns Docker with the Dockerfile's base images if it runs, otherwise buildah
+// with substitute base images.
 func findEngine(t *testing.T) engine {
 	t.Helper()
 	if exec.CommandContext(t.Context(), "docker", "info").Run() == nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What "make build" has made, and the version that it has put in.
+// The programs that "make build" has built, and their version.
 var (
 	binary  = flag.String("binary", "", "the program that make build has made")
 	version = flag.String("version", "", "the version in it")
@@ -64,8 +64,8 @@ func write(t *testing.T, file string, content []byte, mode os.FileMode) {
 	}
 }
 
-// run runs a program in the project's folder, with env added to the environment,
-// and returns what it wrote to standard output.
+// run runs a program in the project's folder with additional environment variables. It
+// returns the standard output.
 func run(t *testing.T, env []string, command ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -78,8 +78,7 @@ func run(t *testing.T, env []string, command ...string) string {
 	return stdout.String()
 }
 
-// runCode runs a program in the project's folder, and returns what it printed and
-// its exit code.
+// runCode runs a program in the project's folder and returns its output and exit code.
 func runCode(t *testing.T, command ...string) (string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestImage builds the Dockerfile for both architectures and runs what can run.
+// TestImage builds the Dockerfile for both architectures and runs the image of this one.
 func TestImage(t *testing.T) {
 	e := findEngine(t)
 	id := e.build(t, "vk-sandbox-first", "amd64")
@@ -26,7 +26,7 @@ func TestImage(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		code int
-		says string
+		want string
 	}{
 		"version":                  {[]string{"--version"}, 0, *version},
 		"no cluster":               {nil, 1, "KUBECONFIG is not set"},
@@ -37,8 +37,8 @@ func TestImage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			output, code := e.run(t, "vk-sandbox-first", test.args...)
-			if code != test.code || !strings.Contains(output, test.says) {
-				t.Errorf("exit code %d, want %d; %q should be in:\n%s", code, test.code, test.says, output)
+			if code != test.code || !strings.Contains(output, test.want) {
+				t.Errorf("exit code %d, want %d; %q should be in:\n%s", code, test.code, test.want, output)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// TestKo builds the image with ko and .ko.yaml, as a release does, into a registry
-// of this test on loopback, on a stand-in for the distroless base.
+// TestKo builds the image with ko and .ko.yaml, as a release does. It uses its own registry
+// on loopback and a substitute for the distroless base.
 func TestKo(t *testing.T) {
 	r := serveRegistry(t)
 	base := r.pushBase(t)
@@ -50,8 +50,8 @@ func TestKo(t *testing.T) {
 	}
 }
 
-// TestBaseImages has the digests of base images looked up in the same registry, and
-// a release refused without them.
+// TestBaseImages checks that the digests of base images are read from the registry, and
+// that a release without them is refused.
 func TestBaseImages(t *testing.T) {
 	r := serveRegistry(t)
 	base := r.pushBase(t)
@@ -85,7 +85,8 @@ func TestBaseImages(t *testing.T) {
 	}
 }
 
-// checkProgram wants the program of make build, or one for the other architecture.
+// checkProgram checks that the program is the one of make build, or one for the other
+// architecture.
 func checkProgram(t *testing.T, arch string, program []byte) {
 	t.Helper()
 	file, err := elf.NewFile(bytes.NewReader(program))

@@ -9,12 +9,11 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/docs/page"
 )
 
-// commands are what docs/installation.md says to do on a host with systemd, in its
-// order.
+// commands are the commands of docs/installation.md for a host with systemd, in order.
 type commands struct{ install, permit, start, show, upgrade, remove string }
 
-// systemdPage reads them. Each block of the documentation that is marked as run in
-// systemd is one of them.
+// systemdPage reads the commands. Each block of the documentation that is marked for
+// systemd must be one of them.
 func systemdPage(t *testing.T) (c commands) {
 	t.Helper()
 	blocks, err := page.Load(root(t))
@@ -39,8 +38,7 @@ func systemdPage(t *testing.T) (c commands) {
 	return c
 }
 
-// sh runs a block as root in the project's folder, up to the first command that
-// fails.
+// sh runs a block as root in the project's folder until a command fails.
 func (s *system) sh(block string) string {
 	s.t.Helper()
 	return s.do("bash", "-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", "cd "+source+"\n"+block)

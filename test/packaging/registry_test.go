@@ -43,7 +43,7 @@ func serveRegistry(t *testing.T) registry {
 	return registry{}
 }
 
-// pushBase pushes a stand-in for the distroless base, for every architecture.
+// pushBase pushes a substitute for the distroless base for every architecture.
 func (r registry) pushBase(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -67,8 +67,7 @@ func (registry) crane(t *testing.T, args ...string) string {
 	return run(t, nil, append([]string{tool(t, "crane")}, args...)...)
 }
 
-// tool is the path of a program of hack/release, which go builds when it is not in
-// its cache.
+// tool returns the path of a program of hack/release. Go builds it if it is not cached.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	return strings.TrimSpace(run(t, nil, "go", "tool", "-modfile=hack/release/go.mod", "-n", name))

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSBOM compares the SBOM with what the program itself names.
+// TestSBOM compares the SBOM with the module list in the program.
 func TestSBOM(t *testing.T) {
 	folder := t.TempDir()
 	first, second := filepath.Join(folder, "first.json"), filepath.Join(folder, "second.json")

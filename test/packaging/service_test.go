@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	rootToken = "CANARY-root-51c0de"
+	rootToken = "SECRET-root-51c0de"
 	podKey    = "default/my-sandbox"
 	stateFile = "/var/lib/vk-sandbox/claims.json"
 )
 
-// TestService installs the daemon with the commands of docs/installation.md, which
-// start its unit with a real systemd, and lets it serve a Pod: what the unit forbids
-// is nothing that the daemon needs, and what it allows is the state directory alone.
-// Then it upgrades and removes it, with the page's commands too.
+// TestService installs the daemon on a real systemd with the commands of
+// docs/installation.md and runs a Pod. The unit must allow everything that the daemon
+// needs, and writes only to the state directory. Then the page's commands upgrade and
+// remove it.
 func TestService(t *testing.T) {
 	sandboxd, err := sandboxdsim.New(config.Config{
 		RootToken: rootToken,
@@ -110,11 +110,11 @@ func TestService(t *testing.T) {
 	}
 }
 
-// source is where the project lies on the host.
+// source is the project's folder on the host.
 const source = "/src"
 
-// hostFolder has a host with what the page begins with: the project's folder, in
-// which the daemon has been built.
+// hostFolder returns a host's files at the start of the page: the project's folder with
+// the built daemon.
 func hostFolder(t *testing.T) string {
 	t.Helper()
 	host := t.TempDir()
@@ -131,7 +131,7 @@ func hostFolder(t *testing.T) string {
 	return host
 }
 
-// settings puts the administrator's own files on the host.
+// settings writes the administrator's files to the host.
 func settings(t *testing.T, system *system, apiURL, sandboxdURL string) {
 	t.Helper()
 	admin := clientcmdapi.NewConfig()
@@ -146,7 +146,7 @@ func settings(t *testing.T, system *system, apiURL, sandboxdURL string) {
 	write(t, system.path("/etc/vk-sandbox/sandboxd-token"), []byte(rootToken+"\n"), 0o600)
 	file := system.path("/etc/vk-sandbox/vk-sandbox.env")
 	env := string(read(t, file))
-	// Ports of the machine that are free, and the rest as the template says it.
+	// Free ports of the machine; all other settings are the template's.
 	for name, value := range map[string]string{
 		"SANDBOXD_URL": sandboxdURL, "SANDBOXD_TOKEN_FILE": "/etc/vk-sandbox/sandboxd-token",
 		"VK_LISTEN_ADDR": "127.0.0.1:0", "VK_METRICS_ADDR": "127.0.0.1:0", "VK_SANDBOX_ARGS": "--orphan-scan-interval=1m --disable-pod-events",

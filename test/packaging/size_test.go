@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestProgramIsSmall finds out when a dependency calls a method that it does not know
-// at build time, as text/template does: the linker then drops no method of any type,
-// and the program grows by more than half.
+// TestProgramIsSmall detects a dependency that calls methods by name at run time, as
+// text/template does. The linker then keeps every method of every type, and the program
+// grows by more than half.
 func TestProgramIsSmall(t *testing.T) {
 	const limit = 50 << 20
 	program, err := os.Stat(*binary)

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// system is a running systemd, in namespaces of its own.
+// system is a running systemd in its own namespaces.
 type system struct {
 	t      *testing.T
 	pid    string // of systemd, outside
 	output bytes.Buffer
 }
 
-// boot starts systemd with what lies in folder over this machine's files. It ends
+// boot starts systemd with the files in folder mounted over this machine's files. It ends
 // with the test.
 func boot(t *testing.T, folder string) *system {
 	t.Helper()
@@ -63,7 +63,7 @@ func boot(t *testing.T, folder string) *system {
 	}
 }
 
-// do runs a command inside, and returns what it printed.
+// do runs a command in the system and returns its output.
 func (s *system) do(command ...string) string {
 	s.t.Helper()
 	args := []string{"--target=" + s.pid, "--mount", "--uts", "--ipc", "--pid", "--cgroup", "--"}
@@ -75,10 +75,10 @@ func (s *system) do(command ...string) string {
 	return string(output)
 }
 
-// path is a file of the system as seen from outside.
+// path returns the path of a file of the system on this machine.
 func (s *system) path(file string) string { return filepath.Join("/proc", s.pid, "root", file) }
 
-// log is what the daemon has printed.
+// log returns the daemon's log.
 func (s *system) log() string {
 	text, _ := os.ReadFile(s.path("/vk-sandbox.log")) // not there before the first line
 	return string(text)

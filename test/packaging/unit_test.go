@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// mostExposure bounds what systemd makes of the unit's hardening, from 0 (nothing
-// is open) to 10. The network and the host's file system have to be.
+// mostExposure is the limit of systemd's exposure level for the unit, from 0 (fully
+// restricted) to 10. The daemon needs the network and the host's file system.
 const mostExposure = 1.5
 
-// TestUnit has systemd itself read the unit as it is installed: a directive that it
-// does not know would be ignored at start with no more than a line in the journal.
+// TestUnit verifies the installed unit with systemd. At start systemd ignores an unknown
+// directive and only logs it.
 func TestUnit(t *testing.T) {
 	host := t.TempDir()
 	install(t, host)

@@ -21,7 +21,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
 )
 
-// What the pages call things.
+// Names on the pages.
 const (
 	release = "vk-sandbox" // and its namespace
 	pod     = "my-sandbox"
@@ -29,13 +29,13 @@ const (
 	values  = root + "/vk-sandbox-values.yaml"
 )
 
-// cluster is the tests' own way to the cluster, beside the reader's shell.
+// cluster is the test's access to the cluster beside the reader's shell.
 type cluster struct {
 	*clusterinfo.Info
 	started time.Time
 }
 
-// newCluster finds a cluster that no reader has begun with, and leaves it so.
+// newCluster finds an unused cluster and restores it at the end.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	info, err := clusterinfo.Load(root)
@@ -73,7 +73,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// remove takes away whatever a walk can leave, wherever it stopped.
+// remove deletes everything that a walk can leave, at whatever step it stopped.
 func (c *cluster) remove() error {
 	_ = os.Remove(values) // it may not be there
 	_, uninstall := c.helm("uninstall", release, "--namespace="+release, "--ignore-not-found", "--wait", "--timeout=2m")
@@ -105,7 +105,7 @@ func (c *cluster) helm(args ...string) (string, error) {
 	return run(c.Helm, append([]string{"--kubeconfig=" + c.Kubeconfig}, args...)...)
 }
 
-// run returns what a program prints, on both outputs.
+// run returns the standard output and standard error of a program.
 func run(program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -116,7 +116,7 @@ func run(program string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// describe is what is known when something went wrong.
+// describe returns the context of a failure.
 func (c *cluster) describe() string {
 	var b strings.Builder
 	for _, args := range []string{

@@ -24,9 +24,8 @@ var (
 	pods      = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 )
 
-// runController stands in for the agent-sandbox controller: each Sandbox has a Pod
-// of its name, made from its template, and gets another when that is gone. It ends
-// with the test.
+// runController simulates the agent-sandbox controller: it creates each Sandbox's Pod from
+// its template, and again when the Pod is gone. It ends with the test.
 func runController(t *testing.T, c *cluster) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)

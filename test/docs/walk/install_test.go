@@ -21,7 +21,7 @@ func (r *reader) lookAround() {
 	r.play(installation, "systemd, on a host outside Kubernetes' own scheduling")
 }
 
-// chartAlone is for who has found the chart and reads no further.
+// chartAlone follows the chart's README.md only.
 func (r *reader) chartAlone() {
 	r.play(chartPage, "Install")
 	// A reader is not as fast as this test.
@@ -85,7 +85,7 @@ func (r *reader) firstSandbox() {
 	}
 }
 
-// running checks that the pages' Pod is Running with the microVM that it names.
+// running checks that the pages' Pod is Running and that its microVM lives.
 func (r *reader) running() theSandboxPod {
 	r.t.Helper()
 	p := r.pod(r.t)

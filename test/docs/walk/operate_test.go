@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// on sets the names in the commands for a host.
+// on sets the commands' variables for a host.
 func (r *reader) on(host string) {
 	r.t.Helper()
 	r.hosts = []string{host}
@@ -28,14 +28,14 @@ func (r *reader) on(host string) {
 	r.play(operations, "The names in the commands")
 }
 
-// podHost is the host whose virtual node the pages' Pod is on.
+// podHost returns the host of the pages' Pod.
 func (r *reader) podHost() string {
 	r.t.Helper()
 	return strings.TrimSuffix(r.pod(r.t).node, "-sandboxd")
 }
 
-// unchanged checks that neither the Pod nor any microVM has noticed what play did,
-// and that play replaced every daemon, or none.
+// unchanged checks that play changes neither the Pod nor a microVM, and that it replaces
+// every daemon or none.
 func (r *reader) unchanged(replaced bool, play func()) {
 	r.t.Helper()
 	pod, vms, daemons := r.running(), r.vms(r.t), r.daemons(r.t, ".metadata.uid")
@@ -80,7 +80,7 @@ func (r *reader) upgrade() {
 	}
 }
 
-// diagnose plays what only looks, and on a node that is well finds nothing.
+// diagnose runs the commands that only read. On a healthy node they find nothing.
 func (r *reader) diagnose() {
 	r.on(r.podHost())
 	r.unchanged(false, func() {
@@ -126,7 +126,7 @@ func (r *reader) rotate() {
 	}
 }
 
-// serves reports whether what listens there shows a certificate for the name.
+// serves reports whether the listener has a certificate for the name.
 func serves(address, name string) error {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	conn, err := tls.DialWithDialer(dialer, "tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // its name alone is in question
@@ -137,7 +137,7 @@ func serves(address, name string) error {
 	return conn.ConnectionState().PeerCertificates[0].VerifyHostname(name)
 }
 
-// restore puts back a copy of the table of the Pod's host.
+// restore restores a copy of the table of the Pod's host.
 func (r *reader) restore() {
 	const section = "Back up and restore a table"
 	r.on(r.podHost())
@@ -203,7 +203,7 @@ func (r *reader) drain() {
 	r.play(operations, section, 4)
 }
 
-// takeOut follows drain: the host holds a microVM that nobody uses.
+// takeOut follows drain, so the host still has an unused microVM.
 func (r *reader) takeOut() {
 	if _, err := r.kubectl("cordon", r.hosts[0]+"-sandboxd"); err != nil {
 		r.t.Fatal(err)

@@ -26,8 +26,8 @@ type player struct {
 	hosts []string
 }
 
-// play runs the blocks of a page's section in order: all of them, or those whose
-// places among them are given, from 0.
+// play runs the blocks of a page's section in order: all of them, or those with the given
+// indexes.
 func (p *player) play(file, section string, places ...int) {
 	p.t.Helper()
 	var found []int
@@ -102,8 +102,8 @@ func (p *player) onHost(host, commands string) string {
 	return string(out)
 }
 
-// unplayed are the blocks that no chapter has run and that say nothing of being
-// run elsewhere.
+// unplayed returns the blocks that no chapter has run and that are not marked as run
+// elsewhere.
 func (p *player) unplayed() (left []page.Block) {
 	for i, b := range p.blocks {
 		if !p.played[i] && (b.Place == page.Here || b.Place == page.OnHost) {

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// patience is how long one block may take.
+// patience is the time limit of one block.
 const patience = 12 * time.Minute
 
-// shell is the reader's: variables that a block sets are there in the next.
+// shell is the reader's shell. Variables that a block sets exist in the next one.
 type shell struct {
 	process *exec.Cmd
 	stdin   io.Writer
@@ -32,8 +32,8 @@ type shell struct {
 
 const endOfBlock = "--- end of block ---"
 
-// newShell starts a bash in the top folder of the project, which ends at the
-// first command that fails. It ends with the test.
+// newShell starts a bash in the project's top folder. It exits at the first failed
+// command or at the end of the test.
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	s := &shell{script: filepath.Join(t.TempDir(), "block.sh"), ended: make(chan error, 1)}
@@ -63,8 +63,7 @@ func newShell(t *testing.T) *shell {
 	return s
 }
 
-// run runs commands and returns what they print. The shell is of no use after an
-// error.
+// run runs commands and returns their output. After an error the shell cannot be used.
 func (s *shell) run(commands string) (string, error) {
 	if err := os.WriteFile(s.script, []byte(commands), 0o600); err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/docs/page"
 )
 
-// The pages that the walk comes through.
+// The pages of the walk.
 const (
 	readme        = "README.md"
 	chartPage     = "charts/vk-sandbox/README.md"
@@ -23,13 +23,13 @@ const (
 	runbooks      = "docs/runbooks/"
 )
 
-// reader is who walks: the player, and what the test knows that a reader does not.
+// reader is the player, with the test's additional knowledge.
 type reader struct {
 	*player
 	*cluster
 }
 
-// TestDocumentation is one story. A chapter that fails ends it.
+// TestDocumentation runs the chapters in order. A failed chapter ends it.
 func TestDocumentation(t *testing.T) {
 	c := newCluster(t)
 	blocks, err := page.Load(root)
@@ -48,7 +48,7 @@ func TestDocumentation(t *testing.T) {
 		{"a first Pod", (*reader).firstPod},
 		{"a first Sandbox", (*reader).firstSandbox},
 		{"upgrade and roll back", (*reader).upgrade},
-		{"read what the node says", (*reader).diagnose},
+		{"read the node's reports", (*reader).diagnose},
 		{"rotate token and certificate", (*reader).rotate},
 		{"restore a table", (*reader).restore},
 		{"move the tables", (*reader).move},
@@ -56,11 +56,11 @@ func TestDocumentation(t *testing.T) {
 		{"take a host out", (*reader).takeOut},
 		{"uninstall", (*reader).uninstall},
 	} {
-		told := t.Run(chapter.title, func(t *testing.T) {
+		passed := t.Run(chapter.title, func(t *testing.T) {
 			r.t = t
 			chapter.play(r)
 		})
-		if !told {
+		if !passed {
 			return
 		}
 	}
