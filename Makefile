@@ -8,23 +8,23 @@ MAKEFLAGS += --no-builtin-rules
 
 # Hosts of the local cluster, from 1 to 9.
 HOSTS ?= 1
-# What runs the cluster: "local" (a real Kubernetes from its own modules) or "kind".
+# The cluster's type: "local" (a real Kubernetes from its own modules) or "kind".
 export CLUSTER ?= local
 export VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := '-s -w -X main.version=$(VERSION)'
-# FAIL_ON_SKIP=1 makes a test that is skipped a failure, as .ci/run does.
+# FAIL_ON_SKIP=1 makes a skipped test a failure, as in .ci/run.
 export FAIL_ON_SKIP ?=
 
-# A static program runs in an image that has nothing else, and one without paths and
-# the state of a checkout is the same wherever it is built. The same settings for all
-# that is built here let it share one build cache; only the race detector needs its own.
+# A static program runs in an image without other files. Without paths and checkout state
+# the build is reproducible. All builds use the same settings, so that they share one build
+# cache; only the race detector needs its own.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath -buildvcs=false)
 
-##@ See it work
+##@ Demo
 
 .PHONY: demo
-demo: ## Show the whole main job on a real cluster, step by step; the cluster stays up
+demo: ## Demonstrate vk-sandbox on a real cluster, step by step; the cluster stays up
 	@hack/demo.sh
 
 .PHONY: demo-down
@@ -45,7 +45,7 @@ bin/vk-sandbox:
 	@go build -ldflags $(LDFLAGS) -o $@ ./cmd/vk-sandbox
 
 .PHONY: images
-images: build ## Make the daemon's image and give it to every host of the cluster
+images: build ## Build the daemon's image and load it into every host of the cluster
 	@hack/load-image.sh
 
 .PHONY: generate
@@ -54,9 +54,9 @@ generate: ## Generate code and CRDs from pkg/apis, docs/metrics.md and docs/conf
 
 ##@ Test
 
-# The unit tests are what takes the processor, the others wait most of the time.
+# The unit tests use the processor; the other tests mostly wait.
 .PHONY: test
-test: ## Run all tests: unit, and beside them crash, chart, packaging and end-to-end, in turn
+test: ## Run all tests: the unit tests, and in parallel the crash, chart, packaging and end-to-end tests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-unit test-in-turn
 
 .PHONY: test-in-turn
@@ -64,7 +64,7 @@ test-in-turn:
 	@for part in crash chart packaging e2e; do $(MAKE) --no-print-directory "test-$${part}"; done
 
 .PHONY: test-unit
-test-unit: ## Run the tests of every module with the race detector, but for those below
+test-unit: ## Run the tests of every module with the race detector, except the tests below
 	@hack/test-unit.sh
 
 .PHONY: test-chart
@@ -76,30 +76,30 @@ test-packaging: bin/vk-sandbox ## Build the image, packages and SBOM, and start 
 	@hack/test-packaging.sh
 
 .PHONY: test-reproducible
-test-reproducible: ## Build the daemon twice from nothing, and compare the bytes
+test-reproducible: ## Build the daemon twice from scratch and compare the programs
 	@hack/test-reproducible.sh
 
 .PHONY: test-e2e
-test-e2e: build ## Run the end-to-end tests on a cluster of their own; KEEP_CLUSTER=1 uses one that is up, and leaves it
+test-e2e: build ## Run the end-to-end tests on a new cluster; KEEP_CLUSTER=1 uses a running one and keeps it
 	@hack/test-e2e.sh
 
 .PHONY: e2e
-e2e: test-e2e ## The same by its short name, as in: make e2e CLUSTER=kind
+e2e: test-e2e ## Short name of test-e2e, as in: make e2e CLUSTER=kind
 
 .PHONY: test-crash
-test-crash: build ## Kill the real daemon 100 times under load, and judge what is left
+test-crash: build ## Kill the real daemon 100 times under load and check the state that it leaves
 	@hack/go-test.sh -count=1 -timeout=20m ./test/crash -binary=$(CURDIR)/bin/vk-sandbox
 
 .PHONY: soak
-soak: build ## Play new random histories and kill the real daemon for SOAK=30m, until something is wrong
+soak: build ## Play new random histories and kill the real daemon for SOAK=30m or until a failure
 	@hack/soak.sh
 
 .PHONY: bench
-bench: build ## Measure the daemon against KWOK and its targets, and print a table; hack/bench.sh has the variables
+bench: build ## Compare the daemon with KWOK and the targets in a table; hack/bench.sh lists the variables
 	@hack/bench.sh
 
 .PHONY: bench-smoke
-bench-smoke: build ## Take every measurement of the bench once, small, to see that it works
+bench-smoke: build ## Run every measurement of the bench once with small numbers
 	@hack/bench.sh --smoke
 
 .PHONY: bench-micro
@@ -113,11 +113,11 @@ verify: ## Check formatting, vet, linters, generated files, modules, licence hea
 ##@ Release
 
 .PHONY: release
-release: ## Publish the programs, packages, SBOMs and image of the tag that is checked out
+release: ## Publish the programs, packages, SBOMs and image of the checked-out tag
 	@hack/release.sh
 
 .PHONY: release-snapshot
-release-snapshot: ## Make what a release publishes, but for the image, into dist/
+release-snapshot: ## Build the parts of a release except the image into dist/
 	@hack/release.sh --snapshot
 
 .PHONY: release-check
@@ -125,7 +125,7 @@ release-check: ## Check the release's configuration with goreleaser, and that th
 	@hack/release.sh --check
 
 .PHONY: update-base-images
-update-base-images: ## Pin the base images to the digests that their tags have now
+update-base-images: ## Pin the base images to the current digests of their tags
 	@hack/update-base-images.sh
 
 ##@ Cluster
@@ -135,7 +135,7 @@ cluster-up: build ## Start a real Kubernetes on this machine with HOSTS=n hosts,
 	@bin/cluster up --hosts=$(HOSTS) --sandboxd-bin=bin/sandboxd-sim
 
 .PHONY: cluster-down
-cluster-down: bin/cluster ## End the cluster and take back all that it did to the machine
+cluster-down: bin/cluster ## End the cluster and undo its changes to the machine
 	@bin/cluster down
 
 .PHONY: cluster-status
@@ -149,7 +149,7 @@ bin/cluster:
 ##@ Other
 
 .PHONY: clean
-clean: ## Delete what was built here; the cached Kubernetes stays
+clean: ## Delete the build results; the cached Kubernetes stays
 	@rm -rf bin dist
 
 .PHONY: help

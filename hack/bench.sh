@@ -2,14 +2,14 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Measures the daemon against KWOK and its targets, on a cluster of one host that
-# it starts and ends. With KEEP_CLUSTER=1 it uses a cluster that is up, or starts
-# one, and leaves it. With --smoke it only shows that every measurement works.
+# Measures the daemon and KWOK, and compares them with the targets. It starts and ends
+# a cluster of one host. With KEEP_CLUSTER=1 it uses a running cluster, or starts one,
+# and keeps it. With --smoke it only checks that every measurement works.
 #
 #   BENCH_PODS=1000      Pods of the large burst; every other count follows
-#   BENCH_ROUNDS=3       rounds, of which the table has the medians
-#   BENCH_DAEMONS=100    daemons that start in the same second
-#   BENCH_REST=60s       how long the daemon is watched at rest
+#   BENCH_ROUNDS=3       rounds; the table has their medians
+#   BENCH_DAEMONS=100    daemons that start within one second
+#   BENCH_REST=60s       how long the idle daemon is measured
 #   BENCH_ONLY=LIST      what is measured, of: bursts,budget,loaded,burst-scaling,fleet,table
 #   BENCH_OUT=FILE       the JSON file, bin/bench.json by default
 #   BENCH_LOGS=FOLDER    keeps the logs of both subjects

@@ -2,8 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Sees to it that there is a C compiler, which the race detector needs: installs
-# Debian's where this may, and otherwise says what to do.
+# Ensures that a C compiler is installed, which the race detector needs. As root on
+# Debian it installs one; otherwise it prints what to install.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,5 +18,5 @@ if [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; then
   apt-get install -qq -y --no-install-recommends gcc libc6-dev >&2
   exit 0
 fi
-echo "the race detector needs a C compiler, and ${cc} is not there; install gcc and libc6-dev" >&2
+echo "the race detector needs a C compiler, and ${cc} is missing; install gcc and libc6-dev" >&2
 exit 1

@@ -2,9 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Shows the main job on a real cluster, step by step: a Sandbox's Pod becomes a
-# claim on the host's sandboxd, the microVM outlives the Pod, and goes with the
-# Sandbox. Run it with "make demo". The cluster stays up until "make demo-down".
+# Demonstrates vk-sandbox on a real cluster, step by step: a Sandbox's Pod becomes a
+# claim on the host's sandboxd; the microVM outlives the Pod and ends with the Sandbox.
+# Run it with "make demo". The cluster stays up until "make demo-down".
 
 set -o errexit -o nounset -o pipefail -o errtrace
 
@@ -22,7 +22,7 @@ fi
 
 step="" number=0 cluster_up=""
 
-# explain begins a step with one line that says what is about to be seen.
+# explain prints the title of a step.
 explain() {
   step="$1"
   number=$((number + 1))
@@ -46,7 +46,7 @@ display() {
   printf '%s' "${line}"
 }
 
-# on_error says which step failed, and what is known about why.
+# on_error prints the failed step and the context of the failure.
 on_error() {
   local code=$?
   trap - ERR
@@ -75,9 +75,9 @@ fail() {
   return 1
 }
 
-# owned_pod prints examples/pod.yaml as the Sandbox's Pod: what the agent-sandbox
-# controller would create, which does not run here. A VM can be adopted on its
-# own host only, so with more than one the Pod names its virtual node.
+# owned_pod prints examples/pod.yaml as the Sandbox's Pod. The agent-sandbox controller,
+# which creates it otherwise, does not run here. A VM can be adopted only on its own
+# host, so with several hosts the Pod selects its virtual node.
 owned_pod() {
   local uid
   uid="$(kubectl get sandbox "${pod}" --output=jsonpath='{.metadata.uid}')"
@@ -93,13 +93,13 @@ apply_owned_pod() {
   kubectl wait --for=condition=Ready "pod/${pod}" --timeout=60s >/dev/null
 }
 
-# of_host prints what the cluster's description says of its first host.
+# of_host prints a field of the first host in the cluster's description.
 of_host() {
   sed -n 's/.*"'"$1"'": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1
 }
 
-# claims shows the node's claims table, as the node publishes it for people, once
-# it has a claim in the state that is named, or none at all.
+# claims shows the node's published claims once one of them is in the given state, or
+# once there are none.
 claims() {
   local state="$1" count="$2"
   kubectl wait "nodeclaimstatus/${node}" --for=jsonpath="{.status.counts.${state}}=${count}" --timeout=30s >/dev/null
@@ -120,7 +120,7 @@ simhistory() {
       break
     fi
     if ((SECONDS >= deadline)); then
-      fail "expected \"${expected}\", but the simulator says:"$'\n'"${output}"
+      fail "expected \"${expected}\", but the simulator prints:"$'\n'"${output}"
     fi
     sleep 0.5
   done
@@ -137,7 +137,7 @@ eval "$(bin/cluster env)"
 cluster_up=yes
 image="$(hack/load-image.sh)"
 show kubectl get nodes
-# A left-over of an earlier run would have claims of its own.
+# An object left by an earlier run would have its own claims.
 kubectl apply --filename=test/e2e/testdata/sandbox-crd.yaml >/dev/null
 kubectl wait --for=condition=Established crd/sandboxes.agents.x-k8s.io --timeout=30s >/dev/null
 kubectl delete sandbox,pod "${pod}" --ignore-not-found
@@ -148,15 +148,15 @@ kubectl create namespace "${namespace}" --dry-run=client --output=json | kubectl
 show kubectl label namespace "${namespace}" pod-security.kubernetes.io/enforce=privileged --overwrite
 kubectl --namespace="${namespace}" create secret generic sandboxd-token --from-file=token="${token_file}" \
   --dry-run=client --output=json | kubectl apply --filename=-
-# The chart's CRDs outlive a release; this one takes over those of another, as the tests' is.
+# The chart's CRDs outlive a release. This release takes over those of another one.
 show helm upgrade --install "${release}" charts/vk-sandbox --namespace="${namespace}" --hide-notes --take-ownership \
   --set=sandboxd.existingSecret.name=sandboxd-token --set=claimStatus.interval=1s --set=inventory.publish=true --set=inventory.interval=5s \
   --set=image.repository="${image%:*}" --set=image.tag="${image#*:}"
 show kubectl --namespace="${namespace}" rollout status "${daemonset}" --timeout=90s
 
-explain "The host's virtual node: a label that sandbox Pods select, and a taint that keeps all others away"
+explain "The host's virtual node: a label that sandbox Pods select, and a taint that keeps all other Pods away"
 node="$(of_host name)-sandboxd"
-# A rollout counts as done before the DaemonSet has been looked at.
+# A rollout counts as done before the controller has seen the DaemonSet.
 kubectl wait --for=create "node/${node}" --timeout=60s >/dev/null
 kubectl wait --for=condition=Ready "node/${node}" --timeout=60s >/dev/null
 show kubectl get nodes --label-columns=type,sandbox.cocoonstack.io/runtime
@@ -170,12 +170,12 @@ show kubectl get pod "${pod}" --output=custom-columns="${columns}"
 first="$(claim_id)"
 claims bound 1
 
-explain "The same in sandboxd's own record: one VM, claimed for that Pod; and in the object that the node publishes for those who look across nodes"
+explain "The same in sandboxd's own record: one VM, claimed for that Pod; and in the object that the node publishes"
 simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 kubectl wait "nodeinventory/${node}" --for=jsonpath='{.totalEntries}'=1 --timeout=45s >/dev/null
 show kubectl get nodeinventory "${node}"
 
-explain "Delete the Pod, as an eviction would: its Sandbox lives, so the VM does too"
+explain "Delete the Pod, as an eviction does: its Sandbox lives, so the VM lives"
 show kubectl delete pod "${pod}"
 simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 claims preserved 1
@@ -189,7 +189,7 @@ if [[ "$(claim_id)" != "${first}" ]]; then
   fail "the new Pod has the claim $(claim_id); it should have adopted ${first}"
 fi
 
-explain "Delete the Sandbox: the Pod goes, and the VM is destroyed with its own token"
+explain "Delete the Sandbox: the Pod is deleted, and the VM is destroyed with its own token"
 show kubectl delete sandbox "${pod}"
 kubectl wait --for=delete "pod/${pod}" --timeout=60s
 show kubectl get pods
@@ -213,9 +213,9 @@ What to try next:
   bin/simhistory
   # The claims table on the host, without the API server and without tokens.
   bin/cluster exec --host=${node%-sandboxd} -- "\$PWD/bin/vk-sandbox" claims
-  # End the daemon: no Pod and no VM goes with it, and it comes back.
+  # End the daemon: all Pods and VMs stay, and it starts again.
   kubectl --namespace=${namespace} delete pod --all
-  # A Pod that asks for what there is not: an event says so, and nothing is claimed.
+  # A Pod with an unknown template: an event reports it, and nothing is claimed.
   sed 's/my-sandbox/unknown/; s/rt:24.04/none/' examples/pod.yaml | kubectl apply -f - && kubectl describe pod unknown
   # End the cluster.
   make demo-down

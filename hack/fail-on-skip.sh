@@ -2,7 +2,7 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Run by gotestsum after the tests, with their counts in the environment.
+# gotestsum runs this after the tests, with their counts in the environment.
 
 set -o errexit -o nounset -o pipefail
 

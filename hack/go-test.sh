@@ -2,9 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs "go test" in the current module with the arguments given. Prints what go
-# test prints, and at the end the failed and the skipped tests. With
-# FAIL_ON_SKIP=1 a skipped test is a failure.
+# Runs "go test" in the current module with the given arguments. At the end it lists the
+# failed and the skipped tests. With FAIL_ON_SKIP=1 a skipped test is a failure.
 
 set -o errexit -o nounset -o pipefail
 

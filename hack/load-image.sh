@@ -2,9 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Makes the image of bin/vk-sandbox and gives it to every host of the cluster.
-# Prints its reference. The tag follows the content, so that another build is
-# another image, and a Pod's image says which build it runs.
+# Builds the image of bin/vk-sandbox, loads it into every host of the cluster and prints
+# its reference. The tag depends on the content, so a Pod's image identifies its build.
 
 set -o errexit -o nounset -o pipefail
 

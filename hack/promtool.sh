@@ -2,10 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Prints the path of promtool, which tests the chart's alerts: the one in PATH,
-# else the one of Debian's package, which is unpacked into the user's cache
-# folder and installed nowhere. Built from its module it would take ten minutes,
-# because Prometheus brings the clients of every cloud.
+# Prints the path of promtool, which tests the chart's alerts: the one in PATH, else the
+# one of Debian's package, unpacked into the user's cache folder without installation. A
+# build from source would take ten minutes because of Prometheus' cloud clients.
 
 set -o errexit -o nounset -o pipefail
 
@@ -21,11 +20,11 @@ if [[ ! -x "${cache}/promtool" ]]; then
   work="$(mktemp -d)"
   trap 'rm -rf "${work}"' EXIT
   cd "${work}"
-  # Without the index of packages there is nothing to find the package by.
+  # The package can only be found in the package index.
   apt-get download prometheus >&2 || { apt-get update >&2 && apt-get download prometheus >&2; }
   dpkg-deb --extract prometheus_*.deb root
   mkdir -p "${cache}"
-  # Two of these at once end up with one whole program.
+  # The rename is atomic, so concurrent runs leave one complete program.
   mv root/usr/bin/promtool "${cache}/promtool.$$"
   mv "${cache}/promtool.$$" "${cache}/promtool"
 fi

@@ -2,8 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Writes the SBOM (CycloneDX, JSON) of a program that Go has built: the modules that
-# the program itself names. The same program gives the same SBOM.
+# Writes the SBOM (CycloneDX, JSON) of a Go program from the module list in the program.
+# The same program always gives the same SBOM.
 #   hack/sbom.sh <program> <file>
 
 set -o errexit -o nounset -o pipefail

@@ -2,10 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Plays random histories with seeds that nobody has played yet, and kills the
-# real daemon under load, side by side, until SOAK has passed (30m, 90s, 8h) or
-# something is wrong. What is wrong is printed with what repeats it. A run that
-# has begun when the time is over is finished, which takes up to two minutes.
+# Plays random histories with new seeds, and in parallel kills the real daemon under load,
+# for SOAK (30m, 90s, 8h) or until a failure. A failure is printed with the command that
+# repeats it. A run in progress at the end is finished, which takes up to two minutes.
 
 set -o errexit -o nounset -o pipefail
 
@@ -21,7 +20,7 @@ declare -A unit=([s]=1 [m]=60 [h]=3600)
 seconds=$((BASH_REMATCH[1] * unit[${BASH_REMATCH[2]}]))
 
 work="$(mktemp -d)"
-# Job control gives each of the two a process group, so that all of it can be ended.
+# Job control gives each of the two its own process group, so that it can be ended.
 set -o monitor
 running=()
 finish() {
@@ -45,7 +44,7 @@ play() {
   while ((SECONDS < seconds)); do
     "${work}/sim.test" -test.run='^TestHistories$' -test.timeout=1h -first="$((seed + count))" -histories=500
     count=$((count + 500))
-    echo "after ${SECONDS} s: ${count} histories of 100 steps, nothing wrong"
+    echo "after ${SECONDS} s: ${count} histories of 100 steps, no failure"
   done
 }
 
@@ -55,7 +54,7 @@ crash() {
   while ((SECONDS < seconds)); do
     "${work}/crash.test" -test.timeout=1h -binary="${root}/bin/vk-sandbox" -seed="$((seed + count))" -rounds=100
     count=$((count + 100))
-    echo "after ${SECONDS} s: ${count} kills, nothing wrong"
+    echo "after ${SECONDS} s: ${count} kills, no failure"
   done
 }
 

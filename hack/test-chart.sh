@@ -2,7 +2,7 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Renders the chart as Helm does, and checks what comes out.
+# Renders the chart as Helm does and checks the result.
 
 set -o errexit -o nounset -o pipefail
 

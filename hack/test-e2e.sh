@@ -2,10 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the end-to-end tests: starts a cluster, runs the tests on it, and ends it
-# again, whatever happened. With KEEP_CLUSTER=1 it uses a cluster that is up, or
-# starts one, and leaves it. HOSTS is the number of its hosts, 2 by default.
-# E2E_RUN narrows the tests, as -run does.
+# Runs the end-to-end tests: starts a cluster, runs the tests, and always ends the
+# cluster. With KEEP_CLUSTER=1 it uses a running cluster, or starts one, and keeps it.
+# HOSTS is the number of hosts, 2 by default. E2E_RUN selects tests, as -run does.
 
 set -o errexit -o nounset -o pipefail
 
@@ -47,7 +46,7 @@ trap down EXIT
 bin/cluster up --hosts="${HOSTS:-2}" --sandboxd-bin=bin/sandboxd-sim
 E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
-# One package after another: each installs a release of the chart on the cluster.
+# One package at a time, because each installs a release of the chart.
 hack/go-test.sh -tags=e2e -count=1 -timeout=45m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk
 # The bench needs the cluster's audit log.
 if [[ -z "${E2E_RUN:-}" && "${CLUSTER:-local}" != kind ]]; then

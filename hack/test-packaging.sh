@@ -2,9 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the image with Docker or buildah and with ko, the packages and the SBOM,
-# starts the systemd unit with a real systemd, and checks what comes of it. Installs
-# the Debian packages that this needs.
+# Builds the image with Docker or buildah and with ko, the packages and the SBOM, starts
+# the systemd unit with a real systemd, and checks the results. Installs the required
+# Debian packages.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,9 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds the daemon from nothing, twice: each time from a clone of its own in a
-# folder of another name, with an empty build cache. Fails unless both are the same
-# bytes. It takes as long as two first builds.
+# Builds the daemon twice, each time from a new clone in a different folder with an empty
+# build cache. Fails unless both programs are identical. It takes as long as two first
+# builds.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,8 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the tests of every module with the race detector: all but the chart's, the
-# end-to-end tests, and those of the program as it is built and packaged.
+# Runs the tests of every module with the race detector, except the chart, end-to-end,
+# crash and packaging tests.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,9 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Looks up what the tags of the base images point to now, and writes the digests
-# into Dockerfile and .ko.yaml (or the files given). With --check it asks no
-# registry, and fails unless every base image has a digest.
+# Writes the current digests of the base images' tags into Dockerfile and .ko.yaml (or the
+# given files). With --check it does not contact a registry; it fails unless every base
+# image has a digest.
 
 set -o errexit -o nounset -o pipefail
 
@@ -29,7 +29,7 @@ for file in "${files[@]}"; do
   for image in "${images[@]}"; do
     if [[ -n "${check}" ]]; then
       if [[ ! "${image}" =~ @sha256:[0-9a-f]{64}$ ]]; then
-        echo "$(basename "${file}"): ${image} has no digest: run make update-base-images and commit what it writes" >&2
+        echo "$(basename "${file}"): ${image} has no digest: run make update-base-images and commit the result" >&2
         failed="yes"
       fi
       continue

@@ -4,9 +4,9 @@
 
 # Generates everything that follows from pkg/apis: deep copies, registration,
 # OpenAPI, clients, apply configurations, listers, informers, and the CRDs in the
-# chart. A new API package pkg/apis/<group>/<version> needs no change here: it is
-# found by the tags in its doc.go. And docs/metrics.md, from pkg/metrics, and the
-# tables of docs/configuration.md, from the flags.
+# chart. A new API package pkg/apis/<group>/<version> needs no change here: the tags in its
+# doc.go select it. Also generates docs/metrics.md from the metrics, and the tables of
+# docs/configuration.md from the flags.
 #
 # The generators are built once into bin/codegen (or $GOBIN).
 # UPDATE_API_VIOLATIONS=1 rewrites hack/tools/api-violations.list.
@@ -31,7 +31,7 @@ codegen="$(cd hack/tools && go mod download k8s.io/code-generator && go list -m 
 # shellcheck source=/dev/null
 source "${codegen}/kube_codegen.sh"
 
-# What is no longer generated must not stay.
+# Files that are no longer generated must be removed.
 rm -rf "${generated}" "${crds}"
 find pkg/apis -name 'zz_generated.*.go' -delete
 mkdir -p "${generated}"/{applyconfiguration,clientset,informers,listers,openapi} "${crds}"
@@ -41,8 +41,8 @@ kube::codegen::gen_helpers \
   --lint-rules known-tags-only \
   pkg/apis
 
-# apimachinery's own types are generated along. The report lists the API rules
-# that they break, and one more line in it fails the script.
+# apimachinery's types are generated too. The report lists the API rules that they break;
+# an additional line in it fails the script.
 kube::codegen::gen_openapi \
   --boilerplate "${boilerplate}" \
   --output-dir "${generated}/openapi" \
@@ -68,8 +68,8 @@ kube::codegen::gen_client \
   --with-watch \
   pkg/apis
 
-# A type whose schema was not found becomes an untyped one without a word, and
-# the fake clientset then merges it unlike an API server.
+# A type without a schema silently becomes untyped, and the fake clientset then merges it
+# differently from an API server.
 if grep -A1 '^- name: com\.' "${generated}/applyconfiguration/internal/internal.go" | grep -q 'scalar: untyped'; then
   echo "no schema for a type in ${generated}/applyconfiguration/internal: the +k8s:openapi-model-package tag" \
     "of its package must be the import path with the host's labels reversed and dots for slashes" >&2

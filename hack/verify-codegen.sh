@@ -2,9 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails unless the generated files are exactly what update-codegen.sh makes of
-# this working tree, all of them are known to git, and none names a path of the
-# machine that generated it. Generates in a copy; the tree stays as it is.
+# Fails unless update-codegen.sh reproduces the generated files exactly, git tracks all of
+# them, and none contains a path of the machine that generated it. It generates in a copy
+# and does not change the tree.
 
 set -o errexit -o nounset -o pipefail
 
@@ -40,7 +40,7 @@ fi
 
 for path in "${root}" "${copy}" "${HOME}" "$(go env GOMODCACHE)"; do
   if [[ "${path}" != "/" ]] && grep --recursive --line-number --fixed-strings "${path}/" "${paths[@]}"; then
-    echo "generated files name a path of this machine (shown above)" >&2
+    echo "generated files contain a path of this machine (shown above)" >&2
     failed="yes"
   fi
 done

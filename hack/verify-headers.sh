@@ -14,7 +14,7 @@ mapfile -t files < <(git ls-files --cached --others --exclude-standard -- \
 
 failed=""
 for file in "${files[@]}"; do
-  # A script begins with its interpreter, a generated file with its build tag.
+  # Scripts start with the interpreter line, some generated files with a build tag.
   top="$(head -n 8 "${file}")"
   if [[ "${top}" != *"Copyright The vk-sandbox Authors."*"SPDX-License-Identifier: Apache-2.0"* ]]; then
     echo "no licence header: ${file}" >&2

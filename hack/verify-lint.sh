@@ -2,8 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the linters of .golangci.yaml on every module that has packages. The
-# linter is built from its module once, and then cached by go.
+# Runs the linters of .golangci.yaml on every module that has packages. Go builds the
+# linter from its module once and caches it.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,7 +2,7 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails if a go.mod or go.sum is not what "go mod tidy" makes of its module.
+# Fails if "go mod tidy" would change a go.mod or go.sum.
 
 set -o errexit -o nounset -o pipefail
 

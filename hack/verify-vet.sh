@@ -2,7 +2,7 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs go vet on every module that has packages, end-to-end tests included.
+# Runs go vet on every module that has packages, including the end-to-end tests.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,8 +2,8 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Fails if actionlint finds something wrong with a workflow, or a workflow uses an
-# action that is not pinned to a commit.
+# Fails if actionlint reports an error in a workflow, or if a workflow uses an action that
+# is not pinned to a commit.
 
 set -o errexit -o nounset -o pipefail
 

@@ -4,8 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 */ -}}
 
 {{- /*
-A name that fits in 63 characters. One that does not is cut and given a hash of
-the whole, so that two long names never become the same.
+Shortens a name to 63 characters. A shortened name ends with a hash of the whole name,
+so that two long names stay different.
 */ -}}
 {{- define "vk-sandbox.short" -}}
 {{- if gt (len .) 63 -}}
@@ -28,8 +28,8 @@ the whole, so that two long names never become the same.
 {{- end -}}
 
 {{- /*
-Names outside the release namespace carry that namespace: releases of the same
-name in two namespaces must not claim one object.
+Names of cluster-wide objects contain the release namespace, so that releases of one
+name in two namespaces do not share an object.
 */ -}}
 {{- define "vk-sandbox.clusterName" -}}
 {{- include "vk-sandbox.short" (printf "%s-%s" (include "vk-sandbox.fullname" .) .Release.Namespace) -}}
@@ -40,8 +40,8 @@ name in two namespaces must not claim one object.
 {{- end -}}
 
 {{- /*
-A DaemonSet's selector is immutable. It therefore holds nothing that a new
-version or a changed value could alter: nameOverride has no part in it.
+A DaemonSet's selector is immutable. So it contains nothing that a new version or a
+value such as nameOverride can change.
 */ -}}
 {{- define "vk-sandbox.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
@@ -61,13 +61,13 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toYaml (merge $own .Values.podLabels) -}}
 {{- end -}}
 
-{{- /* The labels of an object, and those by which another program selects it. */ -}}
+{{- /* The labels of an object, with those by which another program selects it. */ -}}
 {{- define "vk-sandbox.labelsAnd" -}}
 {{- $own := include "vk-sandbox.labels" (index . 0) | fromYaml -}}
 {{- toYaml (merge $own (index . 1)) -}}
 {{- end -}}
 
-{{- /* The names of the CRDs that this release brings, separated by spaces. */ -}}
+{{- /* The names of the CRDs that this release installs, separated by spaces. */ -}}
 {{- define "vk-sandbox.crdNames" -}}
 {{- $names := list -}}
 {{- range $path, $_ := .Files.Glob "files/crds/*.yaml" -}}

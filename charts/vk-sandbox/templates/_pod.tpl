@@ -21,8 +21,9 @@ SPDX-License-Identifier: Apache-2.0
 {{- end -}}
 
 {{- /*
-Where the kubelet probes: loopback, unless the daemon was told to listen on one
-address only. With no host it is the Pod's address, which is the host's.
+The host that the kubelet probes: loopback if the daemon listens on every address, else
+the address in metrics.addr. If that has a variable, no host is set: the kubelet then
+uses the Pod's address, which is the host's.
 */ -}}
 {{- define "vk-sandbox.probeTarget" -}}
 {{- $host := include "vk-sandbox.host" .Values.metrics.addr -}}
@@ -36,7 +37,7 @@ scheme: HTTP
 {{- end -}}
 
 {{- /*
-Helm reads whole numbers as floats, and prints large ones with an exponent.
+Helm reads whole numbers as floats and prints large ones with an exponent.
 */ -}}
 {{- define "vk-sandbox.scalar" -}}
 {{- if kindIs "float64" . -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
@@ -50,7 +51,7 @@ Helm reads whole numbers as floats, and prints large ones with an exponent.
 {{- join "," $pairs -}}
 {{- end -}}
 
-{{- /* Whether the nodes publish their NodeClaimStatus; empty when not. */ -}}
+{{- /* Not empty if the nodes publish their NodeClaimStatus. */ -}}
 {{- define "vk-sandbox.claimStatus" -}}
 {{- if regexMatch "[1-9]" (toString .Values.claimStatus.interval) -}}on{{- end -}}
 {{- end -}}

@@ -3,17 +3,17 @@ Copyright The vk-sandbox Authors.
 SPDX-License-Identifier: Apache-2.0
 */ -}}
 {{- /*
-RBAC cannot say "your own node", and NodeRestriction looks at kubelets only. These
-policies close the gap with what the API server itself wrote into the Pod's token:
-the name of the host it runs on. There are two because an expression is checked
-against the types its policy matches.
+RBAC cannot limit an account to its own node, and NodeRestriction applies only to
+kubelets. These policies use the host's name, which the API server writes into the
+Pod's token. There are two because expressions are checked against the types that
+their policy matches.
 */ -}}
 
 {{- define "vk-sandbox.policyName" -}}
 {{- include "vk-sandbox.short" (printf "%s-%s" (include "vk-sandbox.clusterName" .root) .part) -}}
 {{- end -}}
 
-{{- /* Whom the policies are for, and which virtual node is theirs. */ -}}
+{{- /* The account of the policies, and its virtual node. */ -}}
 {{- define "vk-sandbox.policyIdentity" -}}
 matchConditions:
   - name: by-the-daemon

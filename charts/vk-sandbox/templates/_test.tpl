@@ -12,8 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- end -}}
 
 {{- /*
-The test's Pod must not match the DaemonSet's selector, or the DaemonSet would
-take it for one of its own.
+The test's Pod must not match the DaemonSet's selector, or the DaemonSet would adopt it.
 */ -}}
 {{- define "vk-sandbox.testLabels" -}}
 {{- $own := include "vk-sandbox.labels" . | fromYaml -}}
@@ -21,8 +20,8 @@ take it for one of its own.
 {{- end -}}
 
 {{- /*
-The rights come before the Pod, and go with the test: Helm deletes them when it is
-over, whether it succeeded or failed. A Pod that failed stays to be looked at.
+The rights are created before the Pod. Helm deletes them at the end of the test, whether
+it succeeded or failed. A failed Pod is kept for inspection.
 */ -}}
 {{- define "vk-sandbox.testAnnotations" -}}
 helm.sh/hook: test

@@ -3,7 +3,7 @@ Copyright The vk-sandbox Authors.
 SPDX-License-Identifier: Apache-2.0
 */ -}}
 
-{{- /* What the schema cannot say, or cannot say clearly. */ -}}
+{{- /* Checks that the schema cannot express, or not with a clear message. */ -}}
 {{- define "vk-sandbox.validate" -}}
 {{- if eq .Values.node.name "$(HOST_NODE_NAME)" -}}
 {{- fail "node.name is the host's own node name: the virtual node would take over its Node object. Add a suffix, as in $(HOST_NODE_NAME)-sandboxd" -}}
@@ -56,8 +56,8 @@ SPDX-License-Identifier: Apache-2.0
 {{- end -}}
 
 {{- /*
-hostNetwork and hostPath need a privileged namespace. Elsewhere the DaemonSet is
-accepted and its Pods are refused one by one, which is found out late.
+hostNetwork and hostPath need a privileged namespace. In another namespace the API server
+accepts the DaemonSet and refuses each Pod, which is easily missed.
 */ -}}
 {{- define "vk-sandbox.validateNamespace" -}}
 {{- $namespace := lookup "v1" "Namespace" "" .Release.Namespace | default dict -}}
