@@ -17,10 +17,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// CreatePod gives a Pod its claim: the one that it holds already, the one that its
-// authority left, or a new one. Nil means that the Pod has its claim, that it has ended, or
-// that it is tracked and gets its claim once sandboxd has answered. On error the Pod has no
-// claim, and virtual-kubelet tries again.
+// CreatePod gives a Pod its claim: the one that it already holds, one that its authority
+// left, or a new one. It returns nil if the Pod has its claim, has ended, or is tracked
+// until sandboxd answers. On error the Pod has no claim, and virtual-kubelet tries again.
 func (p *Provider) CreatePod(ctx context.Context, pod *corev1.Pod) error {
 	key := podcontract.Key(pod)
 	defer p.pods.Lock(key)()
@@ -32,7 +31,7 @@ func (p *Provider) CreatePod(ctx context.Context, pod *corev1.Pod) error {
 // ensureClaim is CreatePod with the key locked.
 func (p *Provider) ensureClaim(ctx context.Context, pod *corev1.Pod) error {
 	if p.pods.Terminated(pod) {
-		// Its status never changes again, so a claim would serve nobody.
+		// A terminal status never changes, so the Pod cannot use a claim.
 		return nil
 	}
 	err := p.binder.EnsureClaim(ctx, pod)

@@ -12,12 +12,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// DeletePod decides over the claim of a Pod that goes away. The deletion itself authorizes
-// nothing: the Pod's owner is read, and only its state releases the sandbox. Nil means
-// decided: released, kept for the owner with the credential in the table, or left to the
-// owner check because nobody saw the deletion. On error the Pod and the credential are
-// kept, and virtual-kubelet tries again. The deletion of an older Pod of the name is
-// ignored.
+// DeletePod decides what happens to the claim of a Pod that is deleted or has vanished.
+// The deletion itself authorizes nothing: only the state of the Pod's owner releases the
+// sandbox. Nil means decided: released, kept for the owner with the credential in the
+// table, or left to the owner check because nobody saw the deletion. On error the Pod and
+// the credential are kept, and virtual-kubelet tries again. The deletion of an older Pod
+// of the same name is ignored.
 func (p *Provider) DeletePod(ctx context.Context, pod *corev1.Pod) error {
 	defer p.pods.Lock(podcontract.Key(pod))()
 	return p.deletions.FinishDelete(pods.WithLogger(ctx, pod), pod)

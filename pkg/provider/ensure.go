@@ -18,13 +18,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// maxAttempts is how many attempts run at once. They do not run in the loop that starts
-// them: one that waits for sandboxd must not keep other claims from being confirmed.
+// maxAttempts bounds concurrent attempts. They run outside the loop that starts them, so
+// that an attempt waiting for sandboxd does not delay the confirmation of other claims.
 const maxAttempts = 32
 
-// ensureClaims starts an attempt for each Pod of the node that has no claim and is due,
-// whether virtual-kubelet knows of the Pod or not. Each Pod is tried again within
-// [attempts.Longest] until it has a claim or has ended.
+// ensureClaims starts an attempt for each due Pod of the node that has no claim, whether
+// or not virtual-kubelet knows the Pod. Each Pod is tried again within [attempts.Longest]
+// until it has a claim or has ended.
 func (p *Provider) ensureClaims(ctx context.Context) {
 	if !p.podsSynced() {
 		return
@@ -43,8 +43,8 @@ func (p *Provider) ensureClaims(ctx context.Context) {
 		_, tracked := p.pods.Get(key)
 		c, held := p.table.Get(key)
 		if !tracked && (!held || c.PodUID == pod.UID) {
-			// virtual-kubelet has the first turn. It has none where the Pod took
-			// another's name in an update.
+			// virtual-kubelet tries first, except for a Pod that took another's name in
+			// an update.
 			p.attempts.LeaveToLibrary(key, pod.UID, now)
 		}
 		if p.attempts.Due(key, pod.UID, now) && !p.running.Start(key, func() { p.attempt(ctx, pod) }) {
@@ -56,7 +56,7 @@ func (p *Provider) ensureClaims(ctx context.Context) {
 	}
 }
 
-// needsClaim reports whether the Pod has no valid claim, and may have one.
+// needsClaim reports whether the Pod has no valid claim and may get one.
 func (p *Provider) needsClaim(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || pods.Terminal(pod) {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// What virtual-kubelet asks for a Pod, as it is counted.
+// The operations that virtual-kubelet requests for a Pod, as label values.
 const (
 	verbCreate = "create"
 	verbUpdate = "update"
@@ -25,7 +25,7 @@ const (
 
 func verbs() []string { return []string{verbCreate, verbUpdate, verbDelete} }
 
-// Metrics counts and measures what is asked for Pods, and shows what the loops know.
+// Metrics counts and times Pod operations, and exposes the state of the loops.
 type Metrics struct {
 	registry           *metrics.Registry
 	operations         *metrics.CounterVec
@@ -74,14 +74,14 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	return m
 }
 
-// Watched is what is read of a [Provider] at each scrape.
+// Watched is the state of a [Provider] that is read at each scrape.
 type Watched interface {
 	SandboxdReachable() metav1.Condition
 	Audit() sandboxes.Audit
 	HeldClaims() int
 }
 
-// Watch reads at each scrape what the provider's loops know. It may be called once.
+// Watch reads the provider's state at each scrape. It may be called once.
 func (m *Metrics) Watch(p Watched) {
 	m.registry.Collect(func(sample metrics.Sample) {
 		sample(m.held, float64(p.HeldClaims()))
@@ -97,14 +97,14 @@ func (m *Metrics) Watch(p Watched) {
 	}, m.held, m.reachable, m.findings, m.lastScan)
 }
 
-// Lifecycle is what virtual-kubelet asks of a [Provider].
+// Lifecycle is the interface of a [Provider] that virtual-kubelet calls.
 type Lifecycle interface {
 	node.PodLifecycleHandler
 	node.PodNotifier
 }
 
-// Measure returns next with what is asked for Pods counted and measured. Reads are
-// not: they are answered from memory.
+// Measure returns next with its Pod operations counted and timed. Reads are not measured:
+// they are answered from memory.
 func (m *Metrics) Measure(next Lifecycle) Lifecycle { return &measured{Lifecycle: next, metrics: m} }
 
 type measured struct {

@@ -17,32 +17,31 @@ import (
 )
 
 const (
-	// observers is how many observed Pods are worked on at once.
+	// observers bounds the observed Pods that are handled at once.
 	observers = 32
-	// busyRetry is when a Pod is looked at again whose key is locked, by a create that
-	// waits for sandboxd for example.
+	// busyRetry is the delay before a Pod whose key is locked is tried again.
 	busyRetry = 100 * time.Millisecond
 	// observeFirst and observeMost bound the back-off of a Pod that fails.
 	observeFirst = 5 * time.Millisecond
 	observeMost  = 30 * time.Second
 )
 
-// PodChanged is called for each change of a Pod in the cache that may concern its claim: a
-// deletion that began, or another controller. virtual-kubelet calls DeletePod from the queue
-// in which its creates wait, and reports no change of the owner; Pods observed here wait for
-// neither. It never blocks.
+// PodChanged is called for each change of a cached Pod that may concern its claim: the
+// start of a deletion, or another controller. virtual-kubelet calls DeletePod from the
+// queue in which its creates wait, and does not report a changed owner; Pods observed
+// here do not depend on either. It never blocks.
 func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.queue.Add(podcontract.Key(pod)) }
 
-// PodGone is called when a Pod has left the cache, with its newest known object. seen is
-// false when no event but a new list says so. It never blocks.
+// PodGone is called with the newest known object of a Pod that has left the cache. seen
+// is false if no event showed the deletion and a new list lacks the Pod. It never blocks.
 func (p *Provider) PodGone(pod *corev1.Pod, seen bool) {
 	key := podcontract.Key(pod)
-	p.pods.TrackUnknown(pod) // a claim for it can be on its way
+	p.pods.TrackUnknown(pod) // a claim for it may be in progress
 	p.pods.Departed(pod, seen)
 	p.observed.queue.Add(key)
 }
 
-// handleObserved brings the claim under a key in line with the Pod that holds it. The caller
+// handleObserved reconciles the claim under a key with the Pod that holds it. The caller
 // holds the key's lock.
 func (p *Provider) handleObserved(ctx context.Context, key string) error {
 	t, tracked := p.pods.Get(key)
@@ -53,7 +52,7 @@ func (p *Provider) handleObserved(ctx context.Context, key string) error {
 	case tracked && t.Gone != nil && (!inCache || pod.UID != t.Pod.UID):
 		return p.deletions.FinishDelete(pods.WithLogger(ctx, t.Pod), t.Pod)
 	case !inCache:
-		return nil // a Pod that left unobserved is found by the periodic reconcile
+		return nil // the periodic reconcile finds Pods that left unobserved
 	case pod.DeletionTimestamp != nil:
 		return p.deletions.FinishDelete(pods.WithLogger(ctx, pod), pod)
 	}
@@ -80,7 +79,7 @@ func newObserver(tryLock func(string) (func(), bool), handle func(context.Contex
 	}
 }
 
-// run works on observed Pods until ctx ends, and returns when no work is going on.
+// run handles observed Pods until ctx ends, and returns once no handler is running.
 func (o *observer) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for range observers {
@@ -100,8 +99,8 @@ func (o *observer) run(ctx context.Context) {
 	wg.Wait()
 }
 
-// work handles one key. A Pod whose key is locked is looked at again later, so that no worker
-// waits for a create.
+// work handles one key. A locked key is queued again, so that no worker waits for a
+// create.
 func (o *observer) work(ctx context.Context, key string) {
 	unlock, ok := o.tryLock(key)
 	if !ok {
@@ -118,8 +117,8 @@ func (o *observer) work(ctx context.Context, key string) {
 	o.addAfter(key, o.backoff.When(key))
 }
 
-// addAfter queues a key again later. A queue that delays by itself would run a goroutine from
-// its creation on.
+// addAfter queues a key again after a delay. A delaying workqueue would run a goroutine
+// from its creation on.
 func (o *observer) addAfter(key string, delay time.Duration) {
 	time.AfterFunc(delay, func() { o.queue.Add(key) })
 }

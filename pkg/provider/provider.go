@@ -27,7 +27,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
-// Sandboxd is what the provider asks of the node's daemon.
+// Sandboxd is the part of sandboxd's API that the provider uses.
 type Sandboxd interface {
 	binding.Client
 	release.Client
@@ -38,35 +38,34 @@ type Sandboxd interface {
 // Owners decides whether a sandbox may be released.
 type Owners interface{ release.Owners }
 
-// Config is what a [Provider] is made from. Every field is required but
-// PodsListed, ReleaseByID, MissingOwnersHold, OrphanScanInterval and Jitter.
+// Config configures a [Provider]. All fields are required except PodsListed, ReleaseByID,
+// MissingOwnersHold, OrphanScanInterval and Jitter.
 type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
 	Owners   Owners
-	// Pods is a cache of the Pods bound to the virtual node. What it returns is not
-	// changed.
+	// Pods is a cache of the Pods bound to the virtual node. Its objects are not
+	// modified.
 	Pods corev1listers.PodLister
-	// PodsSynced reports whether Pods has seen a whole list.
+	// PodsSynced reports whether Pods has seen a complete list.
 	PodsSynced func() bool
-	// Shows reports whether the API server has the status and the claim id of a
-	// Pod already, as far as is known.
+	// Shows reports whether the API server is known to have the status and the claim id
+	// of a Pod.
 	Shows func(*corev1.Pod) bool
-	// PodClient removes deleted Pods whose claim is decided.
+	// PodClient removes deleted Pods once their claim is decided.
 	PodClient corev1client.PodsGetter
-	// Recorder takes the events about a sandbox, on its Pod and on the owner.
+	// Recorder takes the events about a sandbox, for its Pod and for the owner.
 	Recorder events.Sink
-	// PodsListed returns how often Pods has been filled from a new list; nil where
-	// that is not known. While it does not change, no deletion can be missed.
+	// PodsListed returns how often Pods has been filled from a new list; nil if that is
+	// unknown. While it does not change, no deletion can be missed.
 	PodsListed func() uint64
-	// ReleaseByID releases a sandbox with the node API token; nil where that is not
+	// ReleaseByID releases a sandbox with the node API token; nil if that is not
 	// possible.
 	ReleaseByID func(ctx context.Context, id string) error
-	// MissingOwnersHold is how long claims are kept whose Pods and owners went
-	// missing together without a deletion having been seen; 0 means
-	// [release.DefaultHold].
+	// MissingOwnersHold is how long claims are kept whose Pods and owners went missing
+	// together without a deletion being seen; 0 means [release.DefaultHold].
 	MissingOwnersHold time.Duration
-	// OrphanScanInterval is how often orphans are looked for; 0 switches it off.
+	// OrphanScanInterval is the interval of the orphan scan; 0 disables it.
 	OrphanScanInterval time.Duration
 	// Jitter lengthens each loop's interval at random, by at most this fraction, so
 	// that the nodes of a cluster do not act in step. At 0 intervals do not vary.
@@ -95,7 +94,7 @@ type Provider struct {
 
 	observed *observer
 	attempts attempts.Tracker
-	// running has the attempts that are going on.
+	// running has the attempts in progress.
 	running *goroutinemap.Map
 }
 

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// GetPod returns the Pod with its synthetic status, from memory. A Pod whose successor of
-// the same name is already in the cache is not found: with the older Pod as the answer,
+// GetPod returns the Pod with its synthetic status, from memory. If the cache already has
+// a successor of the same name, the Pod is not found: given the older Pod,
 // virtual-kubelet would assume that the new one has been created.
 func (p *Provider) GetPod(_ context.Context, namespace, name string) (*corev1.Pod, error) {
 	t, ok := p.pods.Get(namespace + "/" + name)

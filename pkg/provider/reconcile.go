@@ -17,8 +17,8 @@ import (
 )
 
 // reconcile compares the tracked Pods and the claims with the cache, and repairs what
-// neither virtual-kubelet nor an event did: a deletion that was lost, another controller, a
-// status that was dropped. Then [Provider.ensureClaims] handles the Pods without a claim.
+// neither virtual-kubelet nor an event handled: a lost deletion, another controller, a
+// dropped status. Then [Provider.ensureClaims] handles the Pods without a claim.
 func (p *Provider) reconcile(ctx context.Context) {
 	if !p.podsSynced() {
 		return
@@ -45,7 +45,7 @@ func (p *Provider) reconcile(ctx context.Context) {
 	p.ensureClaims(ctx)
 }
 
-// followControllers brings the claims of live Pods in line with who controls them.
+// followControllers records the current controllers of live Pods in their claims.
 func (p *Provider) followControllers(ctx context.Context) {
 	moved := p.table.Select(func(c claims.Claim) bool {
 		pod := p.pods.CachedHolder(c)
@@ -67,8 +67,8 @@ func (p *Provider) followController(ctx context.Context, key string) {
 	}
 }
 
-// reconcileMissing decides over a Pod that the cache lacks, or whose name belongs to another
-// Pod there.
+// reconcileMissing decides the claim of a Pod that is not in the cache, or whose name
+// there belongs to another Pod.
 func (p *Provider) reconcileMissing(ctx context.Context, pod *corev1.Pod) {
 	defer p.pods.Lock(podcontract.Key(pod))()
 	t, ok := p.pods.Get(podcontract.Key(pod))
@@ -81,9 +81,9 @@ func (p *Provider) reconcileMissing(ctx context.Context, pod *corev1.Pod) {
 	err := p.deletions.FinishDelete(ctx, t.Pod)
 	switch {
 	case err == nil:
-		klog.FromContext(ctx).V(2).Info("decided over a pod that vanished without a deletion being seen")
+		klog.FromContext(ctx).V(2).Info("decided the claim of a pod that vanished without a deletion being seen")
 	case t.Waiting != err.Error():
 		p.pods.MarkWaiting(podcontract.Key(pod), err.Error())
-		klog.FromContext(ctx).Error(err, "a pod that vanished is not decided yet; trying again")
+		klog.FromContext(ctx).Error(err, "the claim of a vanished pod is not decided yet; trying again")
 	}
 }

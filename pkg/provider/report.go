@@ -12,9 +12,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/sandboxes"
 )
 
-// WaitingFor says what has to happen for the claim to go on, as far as this provider knows;
-// empty when there is nothing to wait for. It consists of constant texts and quotes no
-// remote answer. It never blocks.
+// WaitingFor returns what the claim is waiting for, as far as this provider knows; empty
+// if it waits for nothing. The text is made of constants and contains no remote answer.
+// It never blocks.
 func (p *Provider) WaitingFor(c claims.Claim) string {
 	if why, ok := p.releases.Unconfirmed(c.ID); ok {
 		return "sandboxd to confirm the release: " + why
@@ -45,7 +45,7 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 		}
 		return text
 	default:
-		// The Pod may have vanished; then there is a verdict over its owner.
+		// The Pod may have vanished; then there is a verdict about its owner.
 		return p.owners.Reason(c)
 	}
 }
@@ -55,24 +55,23 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 // nothing else.
 func (p *Provider) Ended(c claims.Claim) bool { return p.pods.EndedWithSandbox(c) }
 
-// Verified is when sandboxd last listed its whole index, which is what claims are verified
-// against; zero before the first time. It never blocks.
+// Verified is when sandboxd last listed its whole index, against which claims are
+// verified; zero before the first time. It never blocks.
 func (p *Provider) Verified() time.Time { return p.index.LastListed() }
 
-// SandboxdReachable returns whether sandboxd answered the last time it was asked. It never
-// blocks.
+// SandboxdReachable returns whether sandboxd answered the last request. It never blocks.
 func (p *Provider) SandboxdReachable() metav1.Condition { return p.health.Condition() }
 
 // Audit returns what the last orphan scan reported. It never blocks.
 func (p *Provider) Audit() sandboxes.Audit { return p.orphans.Audit() }
 
-// StatusQueueLen is how many Pods wait for their status to be published.
+// StatusQueueLen is the number of Pods whose status waits to be published.
 func (p *Provider) StatusQueueLen() int { return p.statuses.QueueLen() }
 
-// HeldClaims is how many claims are held because their Pods and owners went missing together
-// without a deletion having been seen. It never blocks.
+// HeldClaims is the number of claims held because their Pods and owners went missing
+// together without a deletion being seen. It never blocks.
 func (p *Provider) HeldClaims() int { return p.owners.HeldClaims() }
 
-// ReleaseHeld approves the release of the claims that are held since before the given time.
-// Their owners are read once more first.
+// ReleaseHeld approves the release of claims that have been held since before the given
+// time. Their owners are read once more first.
 func (p *Provider) ReleaseHeld(before time.Time) { p.owners.ReleaseHeld(before) }

@@ -24,7 +24,8 @@ const (
 )
 
 // Run publishes statuses and runs the loops until ctx ends, and returns when all of them
-// have stopped. The Pod cache may still be filling; the work that depends on it waits.
+// have stopped. It may be called before the Pod cache has synced; the work that depends
+// on the cache waits.
 func (p *Provider) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	loop := func(name string, every time.Duration, pass func(context.Context)) {
@@ -45,20 +46,20 @@ func (p *Provider) Run(ctx context.Context) {
 	wg.Wait()
 	p.running.Wait()
 	if err := p.table.Flush(); err != nil {
-		klog.FromContext(ctx).Error(err, "stopping with a claims file that is behind the table; what it lacks ends with its lease")
+		klog.FromContext(ctx).Error(err, "stopping with a claims file that is behind the table; sandboxes of claims that it lacks end with their lease")
 	}
 }
 
-// verify checks the claims that were loaded at the start, and then starts an attempt for each
-// Pod without a claim. It does not wait for the attempts.
+// verify checks the claims that were loaded at the start, and then starts an attempt for
+// each Pod without a claim, without waiting for the attempts.
 func (p *Provider) verify(ctx context.Context) {
 	if p.verifier.CheckQuarantined(ctx) == nil {
 		p.ensureClaims(ctx)
 	}
 }
 
-// checkOwners reads the owners of claims that no Pod holds, and forgets what was remembered
-// of claims and Pods that are over.
+// checkOwners reads the owners of claims that no Pod holds, and prunes state about
+// finished claims and Pods.
 func (p *Provider) checkOwners(ctx context.Context) {
 	if !p.podsSynced() {
 		return

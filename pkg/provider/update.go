@@ -14,12 +14,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// UpdatePod records the newest object of a Pod, and who controls it now. A running sandbox
-// does not change. A Pod without a claim, because its claim could not be recorded or because
-// it took an older Pod's name, gets one as in CreatePod.
+// UpdatePod records the newest object of a Pod and its current controller. A running
+// sandbox does not change. A Pod without a claim, because its claim could not be recorded
+// or because it took an older Pod's name, gets one as in CreatePod.
 //
-// An error would make virtual-kubelet treat a running Pod as failed, so there is none for a
-// Pod that holds its claim.
+// UpdatePod returns no error for a Pod that holds its claim, because virtual-kubelet
+// would treat the running Pod as failed.
 func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 	key := podcontract.Key(pod)
 	defer p.pods.Lock(key)()

@@ -14,12 +14,13 @@ import (
 
 const (
 	// First and Longest are the intervals between two attempts for a Pod that
-	// virtual-kubelet does not retry by itself. They double from the one to the other: a
-	// Pod without capacity must not cost sandboxd more than with virtual-kubelet's own
+	// virtual-kubelet does not retry. The interval doubles from First to Longest, so that
+	// a Pod without capacity costs sandboxd no more than with virtual-kubelet's own
 	// back-off.
 	First   = 5 * time.Second
 	Longest = 2 * time.Minute
-	// LibraryPatience is how long a Pod that virtual-kubelet retries is left to it.
+	// LibraryPatience is how long a Pod that virtual-kubelet retries is left to
+	// virtual-kubelet.
 	LibraryPatience = 2 * time.Minute
 )
 
@@ -44,7 +45,8 @@ func (t *Tracker) Due(key string, uid types.UID, now time.Time) bool {
 	return !ok || last.uid != uid || now.Sub(last.at) >= last.wait
 }
 
-// LeaveToLibrary leaves a Pod that was not tried yet to virtual-kubelet for LibraryPatience.
+// LeaveToLibrary leaves a Pod without an attempt so far to virtual-kubelet for
+// LibraryPatience.
 func (t *Tracker) LeaveToLibrary(key string, uid types.UID, now time.Time) {
 	t.mu.Lock()
 	last, ok := t.last[key]
@@ -54,7 +56,7 @@ func (t *Tracker) LeaveToLibrary(key string, uid types.UID, now time.Time) {
 	}
 }
 
-// ByLibrary records the result of an attempt by virtual-kubelet, which tries again after an
+// ByLibrary records the result of an attempt by virtual-kubelet, which retries after an
 // error.
 func (t *Tracker) ByLibrary(key string, uid types.UID, err error, now time.Time) {
 	if err == nil {
@@ -76,8 +78,8 @@ func (t *Tracker) Failed(key string, uid types.UID, now time.Time) {
 	t.set(key, attempt{uid: uid, at: now, wait: wait})
 }
 
-// Awaiting records an attempt that waits for sandboxd's answer about a sandbox. The question
-// is asked at a constant interval.
+// Awaiting records an attempt that waits for sandboxd's answer about a sandbox. It is
+// repeated at a constant interval.
 func (t *Tracker) Awaiting(key string, uid types.UID, now time.Time) {
 	t.set(key, attempt{uid: uid, at: now, wait: First})
 }
@@ -91,14 +93,14 @@ func (t *Tracker) set(key string, next attempt) {
 	t.last[key] = next
 }
 
-// Forget drops the Pod: it has its claim.
+// Forget drops a Pod that has its claim.
 func (t *Tracker) Forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.last, key)
 }
 
-// Prune forgets the Pods that are not wanted any more.
+// Prune forgets the Pods that are no longer wanted.
 func (t *Tracker) Prune(wanted func(key string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

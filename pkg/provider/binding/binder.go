@@ -4,8 +4,8 @@
 // Package binding gives a Pod its claim: the one that it holds, one that another Pod of
 // its owner left, or a new one. It also ends Pods whose sandbox is gone.
 //
-// Callers hold the lock of the Pod's key, except where a method says that it takes the
-// lock itself.
+// Callers hold the lock of the Pod's key, except for methods documented to take the lock
+// themselves.
 package binding
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// Client is what a Binder asks of sandboxd.
+// Client is the part of sandboxd's API that a Binder uses.
 type Client interface {
 	Claim(context.Context, sandboxd.ClaimRequest) (sandboxd.Claim, error)
 	Get(ctx context.Context, id string) (sandboxd.Sandbox, error)
@@ -53,7 +53,7 @@ type Statuses interface {
 	Enqueue(key string)
 }
 
-// Config is what a Binder is made from. Every field is required.
+// Config configures a Binder. Every field is required.
 type Config struct {
 	Table      *claims.Table
 	Client     Client
@@ -63,7 +63,7 @@ type Config struct {
 	Pods       *pods.Manager
 	Statuses   Statuses
 	Events     *events.Recorder
-	// PodsSynced reports whether the Pod cache has seen a whole list.
+	// PodsSynced reports whether the Pod cache has seen a complete list.
 	PodsSynced func() bool
 }
 
@@ -90,9 +90,9 @@ func New(c Config) *Binder {
 }
 
 var (
-	// ErrAwaitingNode means that only sandboxd can tell whether the Pod still has its
-	// sandbox, and that it has not answered.
-	ErrAwaitingNode = errors.New("waiting for sandboxd to say whether it still holds the sandbox")
+	// ErrAwaitingNode means that sandboxd has to say whether the Pod still has its
+	// sandbox, and has not answered.
+	ErrAwaitingNode = errors.New("waiting for sandboxd to report whether it still holds the sandbox")
 
 	errNoCredential = errors.New("the node still runs a sandbox for this pod, but its claims table does not hold the release credential; restore the table, or delete the sandbox on the node")
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// capacityGate refuses claims for as long as sandboxd asked this node to wait, so that a
+// capacityGate refuses claims while sandboxd has asked this node to wait, so that a
 // waiting Pod costs no request. The zero value is open.
 type capacityGate struct {
 	mu     sync.Mutex
@@ -27,7 +27,7 @@ func (g *capacityGate) check(now time.Time) error {
 	return nil
 }
 
-// observe closes the gate when a claim was answered with a wait.
+// observe closes the gate if a claim's error asks for a wait.
 func (g *capacityGate) observe(err error, now time.Time) {
 	var e *sandboxd.Error
 	if !errors.As(err, &e) || e.Class != sandboxd.NoCapacity || e.Wait == 0 {

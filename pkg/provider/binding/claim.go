@@ -26,9 +26,9 @@ type displaced struct {
 	gone bool
 }
 
-// claim takes a new sandbox for the Pod and makes the claim durable, in place of the old
-// one, which then moves to the release queue. A sandbox whose claim cannot be made
-// durable is returned.
+// claim claims a new sandbox for the Pod and makes the claim durable, in place of the old
+// one, which then moves to the release queue. If the claim cannot be made durable, its
+// sandbox is returned.
 func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) error {
 	req, err := podcontract.ClaimRequest(pod)
 	if err != nil {
@@ -37,7 +37,7 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 	if err := b.capacity.check(time.Now()); err != nil {
 		return err
 	}
-	// While the disk fails, every sandbox would have to be returned.
+	// Without a working disk every sandbox would have to be returned.
 	if err := b.table.Flush(); err != nil {
 		return NotDurable(err)
 	}
@@ -60,7 +60,7 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 		b.displace(ctx, pod, *old)
 	}
 	if err != nil {
-		// The answer named a sandbox and could not be read in full.
+		// The answer named a sandbox but could not be read in full.
 		b.releases.Enqueue(ctx, claims.Claim{Key: key, Row: row})
 		return err
 	}
@@ -96,7 +96,7 @@ func (b *Binder) displace(ctx context.Context, pod *corev1.Pod, old displaced) {
 	b.events.Released(old.Claim, "a pod of another owner has taken its name")
 }
 
-// keepForRetry returns the sandbox of a claim whose write did not land. When that fails
+// keepForRetry returns the sandbox of a claim that could not be written. If that fails
 // too, the Pod and the credential are kept, and [Binder.EnsureClaim] returns the sandbox
 // before it takes a new one.
 func (b *Binder) keepForRetry(ctx context.Context, pod *corev1.Pod, addErr error) error {
@@ -114,8 +114,8 @@ func (b *Binder) keepForRetry(ctx context.Context, pod *corev1.Pod, addErr error
 }
 
 // ReturnClaim returns the sandbox of a tentative claim, which no Pod ever used. Nil means
-// that its key is free: sandboxd has confirmed the release, or the release queue goes on
-// until it has.
+// that the key is free: sandboxd has confirmed the release, or the release queue retries
+// until it does.
 func (b *Binder) ReturnClaim(ctx context.Context, c claims.Claim) error {
 	if err := b.table.EnsureDurable(); err != nil {
 		return NotDurable(err)

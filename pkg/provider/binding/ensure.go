@@ -29,8 +29,8 @@ func (b *Binder) EnsureClaim(ctx context.Context, pod *corev1.Pod) error {
 		held = false
 	}
 	if held && c.PodUID == pod.UID {
-		// What the Pod asked for was decided when it was claimed. An annotation that
-		// was edited since does not end the Pod.
+		// The annotations were read when the Pod was claimed. A later edit does not end
+		// the Pod.
 		return b.ensureHeld(ctx, pod, c)
 	}
 	if err := podcontract.CheckRuntime(pod); err != nil && podstatus.ClaimID(pod) == "" {
@@ -59,8 +59,8 @@ func (b *Binder) ensureHeld(ctx context.Context, pod *corev1.Pod, c claims.Claim
 	}
 }
 
-// ensureExpired decides over a Pod's claim whose cached lease has ended. sandboxd is
-// asked first, because leases can move.
+// ensureExpired decides whether a Pod whose cached lease has ended keeps its claim.
+// sandboxd is asked first, because leases can be extended.
 func (b *Binder) ensureExpired(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
 	gone, err := b.index.ConfirmGone(ctx, c)
 	switch {
@@ -76,12 +76,11 @@ func (b *Binder) ensureExpired(ctx context.Context, pod *corev1.Pod, c claims.Cl
 }
 
 // ensureKept lets a Pod adopt the claim that another Pod of its authority left. sandboxd
-// is asked for the sandbox first, which can have ended before its lease while nobody used
-// it. A sandbox that is gone is replaced, and the release queue keeps its credential until
-// that is certain.
+// is asked first, because an unused sandbox can end before its lease. A sandbox that is
+// gone is replaced; the release queue keeps its credential until that is certain.
 func (b *Binder) ensureKept(ctx context.Context, pod *corev1.Pod, c claims.Claim) error {
 	if id := podstatus.ClaimID(pod); id != "" && id != c.ID {
-		return b.ensureLost(ctx, pod, id) // it ran on another one, as before the restore of a backup
+		return b.ensureLost(ctx, pod, id) // it ran on another sandbox, for example before a backup was restored
 	}
 	_, err := b.client.Get(ctx, c.ID)
 	gone := false
@@ -109,9 +108,9 @@ func (b *Binder) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) err
 			return NotDurable(err)
 		}
 		if err != nil {
-			// The file already names the Pod as the holder. An error here would
-			// end a running Pod because a disk is full.
-			klog.FromContext(ctx).Error(err, "what changed about the pod's owner is not in the claims file yet", "claim", c.ID)
+			// The file already names the Pod as the holder. An error would end a running
+			// Pod because of a full disk.
+			klog.FromContext(ctx).Error(err, "the change of the pod's owner is not in the claims file yet; it is written again later", "claim", c.ID)
 		}
 	}
 	if c.PodUID != pod.UID || c.State == claims.Preserved {
@@ -123,9 +122,8 @@ func (b *Binder) adopt(ctx context.Context, pod *corev1.Pod, c claims.Claim) err
 	return nil
 }
 
-// ensureNew claims a new sandbox, unless the Pod was published as running on one that
-// this node has no claim for: a VM that was lost must not be replaced unnoticed under the
-// same Pod.
+// ensureNew claims a new sandbox, unless the Pod was published as running on a sandbox
+// without a claim here: a lost VM must not be replaced silently under the same Pod.
 func (b *Binder) ensureNew(ctx context.Context, pod *corev1.Pod, old *displaced) error {
 	if id := podstatus.ClaimID(pod); id != "" {
 		return b.ensureLost(ctx, pod, id)
@@ -133,9 +131,9 @@ func (b *Binder) ensureNew(ctx context.Context, pod *corev1.Pod, old *displaced)
 	return b.claim(ctx, pod, old)
 }
 
-// Follow records who controls the Pod now, where the table names another controller. A
-// controller can adopt a Pod, hand it on or release it while the Pod runs, and the verdict
-// over the sandbox has to be that of the present one.
+// Follow records the Pod's current controller if the table names another one. A
+// controller can adopt, hand over or orphan a running Pod, and the verdict about the
+// sandbox must be that of the current controller.
 func (b *Binder) Follow(ctx context.Context, pod *corev1.Pod, c claims.Claim) {
 	holder := b.pods.Holder(pod)
 	if c.PodUID != pod.UID || c.State == claims.Tentative || c.ControlledAs(holder) {

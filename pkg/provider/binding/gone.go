@@ -21,11 +21,11 @@ const (
 	messageLost         = "the node no longer holds the sandbox that this pod ran on"
 )
 
-// SandboxGone acts on a claim whose sandbox is confirmed gone. The Pod that holds the
-// claim ends, if the claim is still that Pod's: it can have changed since the listing. The
-// row stays until the Pod is deleted, so that after a restart the Pod does not count as
-// one that never had a sandbox. The row of a claim without a Pod is dropped once it is
-// expendable. SandboxGone takes the key's lock itself.
+// SandboxGone handles a claim whose sandbox is confirmed gone. If the claim has not
+// changed since the listing, the Pod that holds it ends. The row stays until the Pod is
+// deleted, so that after a restart the Pod is not taken for one that never had a sandbox.
+// The row of a claim without a Pod is dropped once it is expendable. SandboxGone takes
+// the key's lock itself.
 func (b *Binder) SandboxGone(ctx context.Context, seen claims.Claim) {
 	defer b.pods.Lock(seen.Key)()
 	c, ok := b.table.Get(seen.Key)
@@ -46,7 +46,7 @@ func (b *Binder) SandboxGone(ctx context.Context, seen claims.Claim) {
 	}
 }
 
-// endPod makes the tracked Pod terminal and publishes it.
+// endPod makes the tracked Pod terminal and publishes its status.
 func (b *Binder) endPod(ctx context.Context, c claims.Claim) {
 	e := pods.Ending{Binding: pods.BindingOf(c), At: time.Now()}
 	e.Reason, e.Message = whyGone(c)
@@ -56,7 +56,7 @@ func (b *Binder) endPod(ctx context.Context, c claims.Claim) {
 	b.statuses.Enqueue(c.Key)
 }
 
-// whyGone distinguishes a lease that ended from a sandbox that was lost before.
+// whyGone distinguishes an ended lease from a sandbox that was lost before its end.
 func whyGone(c claims.Claim) (reason, message string) {
 	if c.Expired(time.Now()) {
 		return podstatus.ReasonLeaseExpired, messageLeaseExpired

@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deletion decides over the claim of a Pod that goes away. The deletion of a Pod
-// does not authorize destroying its VM: the Pod's owner is read, and only its state
-// releases the sandbox.
+// Package deletion decides what happens to the claim of a Pod that is deleted or has
+// vanished. The deletion of a Pod does not authorize destroying its VM: only the state of
+// the Pod's owner releases the sandbox.
 //
 // Callers hold the lock of the Pod's key.
 package deletion
@@ -29,7 +29,7 @@ type Binder interface {
 	Follow(context.Context, *corev1.Pod, claims.Claim)
 }
 
-// OwnerCheck reads owners, now or again later.
+// OwnerCheck reads owners, now or later.
 type OwnerCheck interface {
 	ReadVerdict(ctx context.Context, c claims.Claim, owner *claims.Owner) ownership.Decision
 	Schedule(claims.Claim)
@@ -43,13 +43,13 @@ type Releases interface {
 	Enqueue(context.Context, claims.Claim)
 }
 
-// Statuses has the statuses of Pods, and publishes them.
+// Statuses builds and publishes the statuses of Pods.
 type Statuses interface {
 	Status(pods.Tracked) (status corev1.PodStatus, claimID string)
 	Enqueue(key string)
 }
 
-// Config is what a Decider is made from. Every field is required.
+// Config configures a Decider. Every field is required.
 type Config struct {
 	Table      *claims.Table
 	Pods       *pods.Manager
@@ -58,11 +58,11 @@ type Config struct {
 	Releases   Releases
 	Statuses   Statuses
 	Events     *events.Recorder
-	// PodClient removes deleted Pods whose claim is decided.
+	// PodClient removes deleted Pods once their claim is decided.
 	PodClient corev1client.PodsGetter
 }
 
-// Decider decides over the claims of Pods that go away. It is safe for concurrent use.
+// Decider decides the claims of deleted and vanished Pods. It is safe for concurrent use.
 type Decider struct {
 	table      *claims.Table
 	pods       *pods.Manager
@@ -82,10 +82,11 @@ func New(c Config) *Decider {
 	}
 }
 
-// FinishDelete decides over the Pod's claim and asks for the removal of the Pod. Nil means
+// FinishDelete decides the Pod's claim and requests the removal of the Pod. Nil means
 // decided: released, kept for the owner with the credential in the table, or left to the
 // owner check because nobody saw the deletion. On error the Pod and the credential are
-// kept, and the caller tries again. The deletion of an older Pod of the name is ignored.
+// kept, and the caller tries again. The deletion of an older Pod of the same name is
+// ignored.
 func (d *Decider) FinishDelete(ctx context.Context, pod *corev1.Pod) error {
 	key := podcontract.Key(pod)
 	t, tracked := d.pods.Get(key)
@@ -104,9 +105,9 @@ func (d *Decider) FinishDelete(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// lastState is how a Pod goes away: its newest object, whose owner decides, and whether its
+// lastState is how a Pod left: its newest object, whose owner decides, and whether its
 // deletion was seen. known is false for a Pod that left unobserved or was decided before:
-// the object that virtual-kubelet hands over can be older than the last change of its owner.
+// virtual-kubelet's object can be older than the last change of the owner.
 func (d *Decider) lastState(pod *corev1.Pod, t pods.Tracked) (last pods.Departure, known bool) {
 	switch cached := d.pods.Cached(podcontract.Key(pod), pod.UID); {
 	case cached != nil:
@@ -118,13 +119,13 @@ func (d *Decider) lastState(pod *corev1.Pod, t pods.Tracked) (last pods.Departur
 	}
 }
 
-// decideClaim decides over the claim of a Pod that goes away.
+// decideClaim decides the claim of a deleted or vanished Pod.
 func (d *Decider) decideClaim(ctx context.Context, last pods.Departure, known bool, t pods.Tracked) error {
 	pod := last.Final
 	c, held := d.table.Get(podcontract.Key(pod))
 	if !held || c.PodUID != pod.UID {
 		// The Pod holds no claim. A claim that another Pod left under this name is
-		// decided by its own owner, not by this deletion.
+		// decided by that claim's owner.
 		d.endDeleted(pod, t, nil)
 		return nil
 	}
@@ -165,9 +166,9 @@ func (d *Decider) decideClaim(ctx context.Context, last pods.Departure, known bo
 	return nil
 }
 
-// releaseAuthorised destroys the sandbox of a deleted Pod. The release queue takes the
-// claim over, and the Pod may go, while sandboxd does not know the id and that is not sure
-// yet, and while another claim has the sandbox.
+// releaseAuthorised destroys the sandbox of a deleted Pod. The release queue takes over
+// the claim, and the Pod may be removed, if sandboxd does not know the id but may be
+// rebuilding its index, or if another claim has the sandbox.
 func (d *Decider) releaseAuthorised(ctx context.Context, pod *corev1.Pod, c claims.Claim, verdict ownership.Decision, t pods.Tracked) error {
 	gone := false
 	if d.table.Holders(c.ID) == 1 {

@@ -21,9 +21,9 @@ import (
 
 const messageDeleted = "the pod was deleted; its sandbox is no longer its own"
 
-// endDeleted ends a Pod whose claim is decided. A Pod that has left the API is dropped. One
-// that a finalizer keeps there becomes terminal, because its address is no longer its own.
-// Any other Pod is about to be removed, and its status is not worth a write.
+// endDeleted ends a Pod whose claim is decided. A Pod that has left the API is dropped. A
+// Pod that a finalizer keeps becomes terminal, because its address may be reused. Any
+// other Pod is about to be removed, and its status is not written.
 func (d *Decider) endDeleted(pod *corev1.Pod, t pods.Tracked, c *claims.Claim) {
 	key := podcontract.Key(pod)
 	if pod.DeletionTimestamp == nil || !d.pods.InCache(pod) {
@@ -42,16 +42,16 @@ func (d *Decider) endDeleted(pod *corev1.Pod, t pods.Tracked, c *claims.Claim) {
 	if !ok || len(pod.Finalizers) == 0 {
 		return
 	}
-	// A status that the API shows already is not published again: the answer would
-	// bring this Pod here again.
+	// A published status is not published again: the resulting event would call this
+	// function again.
 	if now, claimID := d.statuses.Status(ended); !status.Published(pod, now, claimID) {
 		d.statuses.Enqueue(key)
 	}
 }
 
 // removeFromAPI removes a Pod whose claim is decided from the API at once. Otherwise
-// virtual-kubelet waits for the whole grace period, and a replacement of the same name
-// waits with it.
+// virtual-kubelet would wait for the whole grace period and delay a replacement of the
+// same name.
 func (d *Decider) removeFromAPI(ctx context.Context, pod *corev1.Pod) {
 	if pod.DeletionTimestamp == nil || !d.pods.InCache(pod) {
 		return
@@ -61,6 +61,6 @@ func (d *Decider) removeFromAPI(ctx context.Context, pod *corev1.Pod) {
 		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 	})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		klog.FromContext(ctx).Error(err, "a deleted pod could not be removed; it goes when its grace period ends")
+		klog.FromContext(ctx).Error(err, "a deleted pod could not be removed; it is removed when its grace period ends")
 	}
 }

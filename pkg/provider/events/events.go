@@ -3,7 +3,7 @@
 
 // Package events records what happens to a sandbox, on its Pod and on the Pod's
 // controller owner. Messages are constant texts, so that equal events are aggregated;
-// names and ids are those of the object.
+// names and ids come from the event's object.
 package events
 
 import (
@@ -28,7 +28,7 @@ const (
 	ReasonAddress   = "SandboxAddressUnusable"
 )
 
-// Sink takes events; client-go's event recorder is one.
+// Sink takes events; client-go's event recorder implements it.
 type Sink interface {
 	Event(object runtime.Object, eventType, reason, message string)
 }
@@ -49,13 +49,13 @@ func (r *Recorder) AddressUnusable(pod *corev1.Pod, problem string) {
 	r.record(subjectOfPod(pod), corev1.EventTypeWarning, ReasonAddress, "the pod has no address: "+problem)
 }
 
-// Adopted records that the Pod runs on the sandbox that another Pod left.
+// Adopted records that the Pod runs on a sandbox that another Pod left.
 func (r *Recorder) Adopted(pod *corev1.Pod) {
 	r.record(subjectOfPod(pod), corev1.EventTypeNormal, ReasonAdopted, "the pod adopted the sandbox that was kept for its name and owner")
 }
 
-// KeptSandboxLost records that the Pod has a new sandbox because the one that was kept for
-// it is gone.
+// KeptSandboxLost records that the Pod has a new sandbox because the one kept for it is
+// gone.
 func (r *Recorder) KeptSandboxLost(pod *corev1.Pod) {
 	r.record(subjectOfPod(pod), corev1.EventTypeWarning, podstatus.ReasonLost, "the node no longer has the sandbox that was kept for this pod; the pod has a new one")
 }
@@ -70,7 +70,7 @@ func (r *Recorder) ClaimEnded(c claims.Claim, reason, message string) {
 	r.record(subjectOfClaim(c), corev1.EventTypeWarning, reason, message)
 }
 
-// Preserved records that the claim's Pod is gone and why its sandbox is kept.
+// Preserved records that the claim's Pod is gone, and why its sandbox is kept.
 func (r *Recorder) Preserved(c claims.Claim, d ownership.Decision) {
 	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonPreserved, "the pod is gone and its sandbox is kept: "+d.Reason)
 }
@@ -80,8 +80,8 @@ func (r *Recorder) Released(c claims.Claim, why string) {
 	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonReleased, "the sandbox is released: "+why)
 }
 
-// Refused records on the owner why its Pod has no claim. On the Pod, virtual-kubelet
-// records the same text itself when a create fails.
+// Refused records on the owner why its Pod has no claim. virtual-kubelet records the same
+// text on the Pod if a create fails.
 func (r *Recorder) Refused(pod *corev1.Pod, err error) {
 	if s := subjectOfPod(pod); s.owner != nil {
 		r.sink.Event(s.owner, corev1.EventTypeWarning, ReasonRefused, "the pod is not served: "+err.Error())

@@ -1,13 +1,13 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package goroutinemap runs named functions side by side, never two of one name.
+// Package goroutinemap runs named functions concurrently, at most one per name.
 package goroutinemap
 
 import "sync"
 
-// Map runs functions, at most limit at once. One that hangs delays no other name,
-// as long as the limit is not reached.
+// Map runs at most limit functions at once. A hanging function delays no other name while
+// the limit is not reached.
 type Map struct {
 	limit int
 
@@ -19,8 +19,8 @@ type Map struct {
 // New returns a Map that runs at most limit functions at once.
 func New(limit int) *Map { return &Map{limit: limit, running: map[string]bool{}} }
 
-// Start runs the function unless one of its name or limit others are running. It
-// never blocks, and reports whether the function was started.
+// Start runs the function unless a function of that name, or limit other functions, are
+// running. It never blocks, and reports whether the function was started.
 func (m *Map) Start(name string, run func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,9 +13,9 @@ type KeyMutex struct {
 	locks map[string]*keyLock
 }
 
-// keyLock is held by the caller whose token is in the channel. A channel rather than
-// a mutex: holders wait for sandboxd and the API server, and virtual time in tests
-// does not pass while a goroutine waits for a mutex.
+// keyLock is held by the caller whose token is in the channel. It is a channel because
+// holders wait for sandboxd and the API server, and virtual time in tests does not pass
+// while a goroutine waits for a sync.Mutex.
 type keyLock struct {
 	token chan struct{}
 	users int

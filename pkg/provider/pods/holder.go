@@ -12,8 +12,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
-// Cached returns the Pod of that key and UID that the Pod cache has; nil when it has
-// none.
+// Cached returns the cached Pod of that key and UID; nil if the cache has none.
 func (m *Manager) Cached(key string, uid types.UID) *corev1.Pod {
 	name := NameOf(key)
 	pod, err := m.lister.Pods(name.Namespace).Get(name.Name)
@@ -28,13 +27,11 @@ func (m *Manager) InCache(pod *corev1.Pod) bool {
 	return m.Cached(podcontract.Key(pod), pod.UID) != nil
 }
 
-// CachedHolder returns the Pod that holds the claim as the Pod cache has it; nil when
-// the cache lacks it.
+// CachedHolder returns the cached Pod that holds the claim; nil if the cache has none.
 func (m *Manager) CachedHolder(c claims.Claim) *corev1.Pod { return m.Cached(c.Key, c.PodUID) }
 
-// Holder returns the Pod as the table records it, with its controller by the Pod's
-// newest object, even if the Pod has gone. The object that virtual-kubelet hands over can
-// be older.
+// Holder returns the Pod as the table records it, with the controller of the Pod's newest
+// object, even if the Pod is gone. virtual-kubelet's object can be older.
 func (m *Manager) Holder(pod *corev1.Pod) claims.Holder {
 	key := podcontract.Key(pod)
 	if cached := m.Cached(key, pod.UID); cached != nil {
@@ -46,8 +43,8 @@ func (m *Manager) Holder(pod *corev1.Pod) claims.Holder {
 	return HolderOf(pod)
 }
 
-// HasNoPod reports whether no Pod holds the claim, as far as this node knows. A
-// deleted Pod whose claim is decided holds none, even while a finalizer keeps it.
+// HasNoPod reports whether no Pod holds the claim, as far as this node knows. A deleted
+// Pod whose claim is decided holds none, even while a finalizer keeps it.
 func (m *Manager) HasNoPod(c claims.Claim) bool {
 	if c.State == claims.Preserved {
 		return true
@@ -78,9 +75,9 @@ func (m *Manager) EndedWithSandbox(c claims.Claim) bool {
 	return pod != nil && Terminal(pod) && (pod.Status.Reason == podstatus.ReasonLeaseExpired || pod.Status.Reason == podstatus.ReasonLost)
 }
 
-// Terminated reports whether the API has the Pod in a terminal phase, by the object
-// given or by the newest in the cache: virtual-kubelet retries a create with an object
-// that can be older than the failure it wrote.
+// Terminated reports whether the given object, or a newer one in the cache, has a
+// terminal phase. virtual-kubelet can retry a create with an object that is older than
+// the failure it wrote.
 func (m *Manager) Terminated(pod *corev1.Pod) bool {
 	if Terminal(pod) {
 		return true

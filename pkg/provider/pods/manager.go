@@ -1,12 +1,11 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pods keeps the Pods that this node serves, and answers which Pod holds a
-// claim.
+// Package pods keeps the Pods that this node serves, and answers which Pod holds a claim.
 //
-// Every decision about a Pod key holds the lock of that key ([Manager.Lock]),
-// because virtual-kubelet's queues do not exclude each other. Reads take no key lock
-// and never leave memory.
+// Every decision about a Pod key holds the lock of that key ([Manager.Lock]), because
+// virtual-kubelet's queues do not exclude each other. Reads take no key lock and are
+// answered from memory.
 package pods
 
 import (
@@ -30,7 +29,7 @@ type Manager struct {
 }
 
 // NewManager returns a Manager without Pods. lister is the cache of the Pods bound to
-// this node; what it returns is not changed.
+// this node; its objects are not modified.
 func NewManager(lister corev1listers.PodLister) *Manager {
 	return &Manager{lister: lister, pods: map[string]Tracked{}}
 }
@@ -60,8 +59,8 @@ func (m *Manager) All() []Tracked {
 	return out
 }
 
-// Track records the newest object of a Pod, and drops how an older Pod of that name
-// ended.
+// Track records the newest object of a Pod, and drops the end of an older Pod of that
+// name.
 func (m *Manager) Track(pod *corev1.Pod) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +72,7 @@ func (m *Manager) Track(pod *corev1.Pod) {
 		t.End = nil
 	}
 	t.RemovalRequested = t.RemovalRequested && pod.DeletionTimestamp != nil
-	// A departure stays known: a claim can arrive for a Pod that has gone meanwhile.
+	// A departure stays recorded: a claim can arrive for a Pod that is gone by then.
 	t.Pod, t.Waiting = pod, ""
 	m.pods[podcontract.Key(pod)] = t
 }
@@ -88,7 +87,7 @@ func (m *Manager) TrackUnknown(pod *corev1.Pod) {
 }
 
 // Share replaces the tracked object of a Pod by the cache's object of the same Pod, so
-// that it is in memory once.
+// that memory holds it once.
 func (m *Manager) Share(cached *corev1.Pod) {
 	m.update(podcontract.Key(cached), func(t *Tracked) {
 		if t.Pod.UID == cached.UID {
@@ -97,8 +96,8 @@ func (m *Manager) Share(cached *corev1.Pod) {
 	})
 }
 
-// Departed records that a tracked Pod has left the API. seen is false when no event
-// but a new list says so.
+// Departed records that a tracked Pod has left the API. seen is false if no event showed
+// the deletion and a new list lacks the Pod.
 func (m *Manager) Departed(pod *corev1.Pod, seen bool) {
 	m.update(podcontract.Key(pod), func(t *Tracked) {
 		if t.Pod.UID == pod.UID {
@@ -107,7 +106,7 @@ func (m *Manager) Departed(pod *corev1.Pod, seen bool) {
 	})
 }
 
-// MarkRemovalRequested records that the removal of the deleted Pod was asked for.
+// MarkRemovalRequested records that the removal of the deleted Pod was requested.
 func (m *Manager) MarkRemovalRequested(key string) {
 	m.update(key, func(t *Tracked) { t.RemovalRequested = true })
 }
@@ -117,7 +116,7 @@ func (m *Manager) MarkEnded(key string, e Ending) {
 	m.update(key, func(t *Tracked) { t.End = &e })
 }
 
-// MarkNotified records that virtual-kubelet has been handed a status of the Pod.
+// MarkNotified records that virtual-kubelet has received a status of the Pod.
 func (m *Manager) MarkNotified(key string) {
 	m.update(key, func(t *Tracked) { t.Notified = true })
 }

@@ -13,18 +13,18 @@ import (
 
 // Tracked is a Pod that this node serves, or that waits for its claim.
 type Tracked struct {
-	// Pod is shared with the cache or with virtual-kubelet, and not changed.
+	// Pod is shared with the cache or with virtual-kubelet. Do not modify it.
 	Pod *corev1.Pod
 	// Gone is set once the Pod has left the API.
 	Gone *Departure
-	// RemovalRequested is true once the removal of the deleted Pod was asked for.
+	// RemovalRequested is true once the removal of the deleted Pod was requested.
 	RemovalRequested bool
 	// End is set once the Pod has ended. Its status stays terminal from then on.
 	End *Ending
-	// Notified is true once virtual-kubelet has been handed a status of the Pod.
+	// Notified is true once virtual-kubelet has received a status of the Pod.
 	Notified bool
-	// Waiting says why the Pod has no claim yet, where virtual-kubelet does not
-	// know. It is empty until the node has tried to get a claim.
+	// Waiting is why the Pod has no claim yet, for Pods that virtual-kubelet does not
+	// retry. It is empty until the node has tried to get a claim.
 	Waiting string
 }
 
@@ -32,7 +32,7 @@ type Tracked struct {
 type Departure struct {
 	// Final is the newest object of the Pod that was seen.
 	Final *corev1.Pod
-	// Seen is true when its deletion was seen. A list that lacks the Pod is no
+	// Seen is true if the deletion was seen. A list without the Pod does not prove a
 	// deletion.
 	Seen bool
 }
@@ -43,13 +43,13 @@ type Ending struct {
 	Reason  string
 	Message string
 	At      time.Time
-	// Deleted is true when the Pod was deleted and its claim is decided, and false
-	// when its sandbox is gone.
+	// Deleted is true if the Pod was deleted and its claim is decided, false if its
+	// sandbox is gone.
 	Deleted bool
 }
 
-// Ended reports whether the Pod, whose newest object is given, has ended. A deleted
-// Pod that is not being deleted any more, as after the restore of a backup, has not.
+// Ended reports whether the Pod with that newest object has ended. A Pod that is no
+// longer being deleted, as after the restore of a backup, has not ended.
 func (t Tracked) Ended(newest *corev1.Pod) bool {
 	return t.End != nil && (!t.End.Deleted || newest.DeletionTimestamp != nil)
 }

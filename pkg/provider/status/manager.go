@@ -1,8 +1,8 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package status makes the statuses of the Pods that this node serves, and hands them
-// to virtual-kubelet.
+// Package status builds the statuses of the Pods that this node serves, and hands them to
+// virtual-kubelet.
 package status
 
 import (
@@ -17,12 +17,11 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// publishers is how many statuses are handed over at once. virtual-kubelet's callback
-// can block for seconds on a Pod that it does not know yet, and must not delay the
-// others.
+// publishers bounds concurrent callbacks. virtual-kubelet's callback can block for
+// seconds on a Pod that it does not know yet, and must not delay others.
 const publishers = 16
 
-// Table is what a status is made from.
+// Table reads the claims that statuses are built from.
 type Table interface {
 	Get(key string) (claims.Claim, bool)
 }
@@ -43,9 +42,8 @@ type Manager struct {
 	publish atomic.Pointer[func(*corev1.Pod)]
 }
 
-// NewManager returns a Manager. shows reports whether the API server has the status
-// and the claim id of a Pod already, as far as is known. Nothing is published before
-// [Manager.Run].
+// NewManager returns a Manager. shows reports whether the API server is known to have the
+// status and the claim id of a Pod. Nothing is published before [Manager.Run].
 func NewManager(table Table, served Pods, shows func(*corev1.Pod) bool) *Manager {
 	return &Manager{table: table, pods: served, shows: shows, changed: workqueue.NewTyped[string]()}
 }
@@ -53,15 +51,15 @@ func NewManager(table Table, served Pods, shows func(*corev1.Pod) bool) *Manager
 // PublishTo sets the callback that takes the statuses.
 func (m *Manager) PublishTo(publish func(*corev1.Pod)) { m.publish.Store(&publish) }
 
-// Enqueue asks for the Pod's status to be published. It never blocks.
+// Enqueue requests that the Pod's status be published. It never blocks.
 func (m *Manager) Enqueue(key string) { m.changed.Add(key) }
 
-// QueueLen is how many Pods wait for their status to be published.
+// QueueLen is the number of Pods whose status waits to be published.
 func (m *Manager) QueueLen() int { return m.changed.Len() }
 
-// Run publishes the status that each enqueued Pod has at that moment, until ctx ends.
-// The status is made from the table here, not where the change was seen, so a change
-// of an old claim cannot reach the Pod that has taken its name since.
+// Run publishes the current status of each enqueued Pod until ctx ends. The status is
+// built from the table here, not where the change was seen, so that a change of an old
+// claim cannot reach a newer Pod of the same name.
 func (m *Manager) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for range publishers {
@@ -81,8 +79,8 @@ func (m *Manager) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// publishPod hands the Pod's status to virtual-kubelet. A Pod without a status is left
-// alone: Pending without a reason would overwrite the status of a Pod whose claim
+// publishPod hands the Pod's status to virtual-kubelet. A Pod without a status is
+// skipped: Pending without a reason would overwrite the status of a Pod whose claim
 // sandboxd has not confirmed yet.
 func (m *Manager) publishPod(key string) {
 	t, ok := m.pods.Get(key)
@@ -94,11 +92,11 @@ func (m *Manager) publishPod(key string) {
 	switch {
 	case !hasStatus(pod.Status):
 	case !t.Notified && m.shows(pod):
-		// After a restart most Pods are so. Once virtual-kubelet was handed another
-		// status, that one may be on its way to the API.
+		// The API server already has most statuses after a restart. Once virtual-kubelet
+		// has received another status, that one may still be on its way to the API.
 	default:
-		// virtual-kubelet keeps the object for as long as the Pod lives, and uses
-		// only its status and metadata.
+		// virtual-kubelet keeps the object while the Pod lives, and uses only its status
+		// and metadata.
 		pod.Spec = corev1.PodSpec{}
 		m.pods.MarkNotified(key)
 		(*publish)(pod)

@@ -16,11 +16,11 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/provider/pods"
 )
 
-// View is the Pod as this node publishes it: the newest object, the status that the
-// table gives it now, and the claim id. What it refers to is shared.
+// View is the Pod as this node publishes it: the newest object with its current status
+// and claim id. Nested values are shared with the tracked object.
 func (m *Manager) View(t pods.Tracked) *corev1.Pod {
 	pod := *t.Pod
-	// virtual-kubelet would delete the Pod in the API if it saw this set.
+	// virtual-kubelet would delete the Pod in the API if this were set.
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = nil, nil
 	status, claimID := m.Status(t)
 	pod.Status = status
@@ -34,8 +34,7 @@ func (m *Manager) View(t pods.Tracked) *corev1.Pod {
 	return &pod
 }
 
-// Status is what the table gives the Pod now: its status, and its claim id if it has
-// one.
+// Status is the current status of the Pod by the table, and its claim id if it has one.
 func (m *Manager) Status(t pods.Tracked) (status corev1.PodStatus, claimID string) {
 	c, held := m.table.Get(podcontract.Key(t.Pod))
 	held = held && c.PodUID == t.Pod.UID
@@ -51,18 +50,18 @@ func (m *Manager) Status(t pods.Tracked) (status corev1.PodStatus, claimID strin
 		return podstatus.Pending(), c.ID
 	}
 	status = podstatus.Pending()
-	// A published status that names a sandbox without a claim here is all that keeps
-	// the Pod from getting another sandbox, and is not overwritten.
+	// A published status that names a sandbox without a claim here must not be
+	// overwritten: only it prevents a second sandbox for the Pod.
 	if t.Waiting != "" && podstatus.ClaimID(t.Pod) == "" {
 		status.Reason, status.Message = podstatus.ReasonAwaitingClaim, t.Waiting
 	}
 	return status, ""
 }
 
-// Published reports whether the API shows this node's status of the Pod. Fields that
-// others own are not compared. The conditions are compared: while the node cannot be
-// reached, the node lifecycle controller marks all its Pods as not ready, and leaves
-// it to the node to mark them ready again.
+// Published reports whether the API shows this node's status of the Pod. Fields of other
+// owners are ignored. Conditions are compared, because the node lifecycle controller
+// marks the Pods of an unreachable node as not ready, and only the node marks them ready
+// again.
 func Published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
 	if !hasStatus(ours) {
 		return true
