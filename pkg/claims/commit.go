@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// groupWrite is one write and those who wait for it.
+// groupWrite is one write and its waiters.
 type groupWrite struct {
 	done chan struct{}
 	err  error
 }
 
-// writeBuffers are the buffers of a write. They are reused: under a burst of changes new
-// ones would be garbage of several times the daemon's memory each second.
+// writeBuffers are the buffers of a write. They are reused, because a burst of changes
+// would otherwise produce several times the daemon's memory in garbage each second.
 type writeBuffers struct {
 	Snapshot
-	entries []entry // of the releasing list, to be ordered
+	entries []entry // of the releasing list, for sorting
 }
 
-// change runs apply under the lock and returns once a write that includes what
-// it did has landed, or has failed. When apply fails nothing is written.
+// change runs apply under the lock and returns once a write that includes its change has
+// landed or failed. If apply fails, nothing is written.
 func (t *Table) change(apply func() error) error {
 	t.mu.Lock()
 	if err := apply(); err != nil {
@@ -43,7 +43,7 @@ func (t *Table) change(apply func() error) error {
 	return r.err
 }
 
-// write writes the store until nobody waits. All changes made during one write share
+// write writes the store until no caller waits. All changes made during one write share
 // the next.
 func (t *Table) write() {
 	b := &t.buffers
@@ -77,15 +77,14 @@ func (t *Table) write() {
 		}
 		close(r.done)
 		t.signal()
-		// A caller that was waiting may change more. It gets a turn now, so that its
-		// change is part of the next write. Otherwise half of the callers would
-		// wait for the other half.
+		// Let waiting callers make further changes now, so that these are part of the
+		// next write. Otherwise half of the callers would wait for the other half.
 		runtime.Gosched()
 	}
 }
 
-// Flush writes the table if its last write failed, and does nothing otherwise. A
-// loop calls it, so that the store catches up with memory after a disk was full.
+// Flush writes the table if its last write failed. A loop calls it, so that the store
+// catches up once a full disk has space again.
 func (t *Table) Flush() error {
 	t.mu.Lock()
 	unsaved := t.unsaved
@@ -96,10 +95,10 @@ func (t *Table) Flush() error {
 	return t.change(func() error { return nil })
 }
 
-// EnsureDurable makes sure that the store does not show a claim whose [Table.Add]
-// failed as a valid one. A write can fail after its rename, and a daemon that
-// started from such a store would adopt a sandbox that is being returned. On error
-// the sandbox must not be returned yet.
+// EnsureDurable ensures that the store does not show a claim whose [Table.Add] failed as
+// a valid one. A write can fail after its rename, and a daemon starting from such a store
+// would adopt a sandbox that is being returned. On error the sandbox must not be returned
+// yet.
 func (t *Table) EnsureDurable() error {
 	t.mu.Lock()
 	unsynced := t.unsynced

@@ -13,8 +13,8 @@ import (
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// Condition is whether the table's file has all that memory has. Its texts change only
-// with the state, and have no path of the host.
+// Condition reports whether the table's file has every change. Its texts change only with
+// its status, and contain no path of the host.
 func (w Writes) Condition() metav1.Condition {
 	if w.Err != nil {
 		return metav1.Condition{
@@ -28,7 +28,7 @@ func (w Writes) Condition() metav1.Condition {
 	}
 }
 
-// writeFailure classes what the file system said.
+// writeFailure returns the kind of a file system error.
 func writeFailure(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

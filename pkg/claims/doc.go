@@ -1,10 +1,10 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package claims is the authoritative claims table: which sandbox serves which
-// Pod, with the release token that alone can destroy it. The table is in memory and
-// in a [Store]; package claimfile has the store on the host's disk, with the file's
-// form, its durable writes and the lock that admits one writer.
+// Package claims has the authoritative claims table: which sandbox serves which Pod, and
+// the release token that destroys it. The table is kept in memory and in a [Store].
+// Package claimfile implements the store on the host's disk: the file format, durable
+// writes and the single-writer lock.
 //
 // What a caller can rely on:
 //

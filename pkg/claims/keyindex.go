@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// keyIndex is the claims by pod key, and in the order of keys that the file and every
-// list have. The order is kept, because every write needs it. The zero value is
-// ready.
+// keyIndex has the claims by pod key and in key order. The order is maintained because
+// every write needs it. The zero value is ready.
 type keyIndex struct {
 	byKey   map[string]*entry
 	ordered []*entry
@@ -48,7 +47,7 @@ func (k *keyIndex) remove(key string) {
 	}
 }
 
-// holders is how many claims have the sandbox.
+// holders is the number of claims that have the sandbox.
 func (k *keyIndex) holders(id string) int { return k.ids[id] }
 
 func (k *keyIndex) dropID(id string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 )
 
-// Metrics counts a table's claims, and counts and measures its writes.
+// Metrics counts a table's claims, and counts and times its writes.
 type Metrics struct {
 	registry        *metrics.Registry
 	claims, durable *metrics.Desc
@@ -48,13 +48,13 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	return m
 }
 
-// writeBuckets reach from a write to a fast disk to one that hangs, in seconds.
+// writeBuckets range from a write to a fast disk to one that hangs, in seconds.
 func writeBuckets() []float64 {
 	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 }
 
-// Watch counts the table's claims at each scrape, and measures its writes from now
-// on. It may be called once.
+// Watch counts the table's claims at each scrape, and times its writes from now on. It
+// may be called once.
 func (m *Metrics) Watch(table *Table) {
 	table.ObserveWrites(func(took time.Duration, err error) {
 		m.writeDuration.WithLabelValues().Observe(took.Seconds())

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Place is where a table belongs: the cluster whose Pods and owners decide over
-// its claims, and the host that runs its sandboxes. The zero Place is that of a
-// table that has recorded none: a new one, or one of an older build.
+// Place is the cluster whose Pods and owners decide about a table's claims, and the host
+// that runs its sandboxes. A table without a recorded place, because it is new or from an
+// older build, has the zero Place.
 type Place struct {
 	// Cluster is the UID of the cluster's kube-system namespace.
 	Cluster types.UID `json:"cluster,omitempty"`
-	// Host is the host's id, empty while it is not known.
+	// Host is the host's id; empty if it is not known.
 	Host string `json:"host,omitempty"`
 }
 
-// UnreadableCluster is the cluster of a table whose recorded place cannot be read.
-// It equals no cluster's UID, so such a table counts as one of another cluster
-// instead of one without a place, which any cluster could take over.
+// UnreadableCluster is the cluster of a table whose recorded place cannot be read. It
+// equals no cluster's UID, so such a table counts as another cluster's table, not as one
+// without a place that any cluster could take.
 const UnreadableCluster types.UID = "unreadable"
 
 // Place returns the place that the table has recorded.
@@ -32,9 +32,9 @@ func (t *Table) Place() Place {
 	return t.place
 }
 
-// SetPlace records where the table belongs. It returns nil once that is durable.
-// On error the table keeps the place that it had, so that nobody acts on one that
-// a restart would not find; call it again once the disk works.
+// SetPlace records where the table belongs. It returns nil once that is durable. On error
+// the table keeps its old place, because a restart would find that one; call SetPlace
+// again once the disk works.
 func (t *Table) SetPlace(p Place) error {
 	if p == (Place{}) {
 		return errors.New("record the table's place: neither the cluster nor the host is given")

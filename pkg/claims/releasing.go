@@ -11,9 +11,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// releasing is the claims that were removed from their keys, by sandbox and
-// token. A node that gives one id out twice has two tokens for it, and which of
-// them works is known only once the sandbox is gone: both are kept.
+// releasing has the claims that were removed from their keys, by sandbox and token. If a
+// node gives out one id twice, both tokens are kept: which of them works is known only
+// once the sandbox is gone.
 type releasing map[credential]entry
 
 type credential struct {
@@ -34,8 +34,8 @@ func (r releasing) remove(id string) bool {
 	return len(r) < before
 }
 
-// compareReleasing is the order of the releasing list in the file. The token
-// breaks the last tie, so that the same claims are always the same file.
+// compareReleasing orders the releasing list of the file. Ties are broken by the token,
+// so that the same claims always give the same file.
 func compareReleasing(a, b entry) int {
 	return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Key, b.Key), strings.Compare(a.Token.Reveal(), b.Token.Reveal()))
 }

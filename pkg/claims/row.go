@@ -32,7 +32,7 @@ type Holder struct {
 	Controller *Owner
 }
 
-// authority is what a Pod is allowed to adopt by: its controller owner's UID,
+// authority is the UID that allows a Pod to adopt a claim: that of its controller owner,
 // or its own for a bare Pod.
 func (h Holder) authority() types.UID {
 	if h.Controller != nil {
@@ -41,7 +41,7 @@ func (h Holder) authority() types.UID {
 	return h.PodUID
 }
 
-// Row is one claim as the table keeps it. It is a value: a change replaces it.
+// Row is the stored part of a claim. It is a value: a change replaces it.
 type Row struct {
 	// ID is sandboxd's claim id.
 	ID string
@@ -51,21 +51,22 @@ type Row struct {
 	Address string
 	// PodUID is the Pod that holds the claim.
 	PodUID types.UID
-	// Authority is who else may adopt it; empty in tables from older builds.
+	// Authority is the UID of whoever else may adopt it; empty in tables from older
+	// builds.
 	Authority types.UID
 	// ClaimedAt is when the claim was taken.
 	ClaimedAt time.Time
 	// Deadline is the cached end of the lease; zero when it is not known.
 	Deadline time.Time
-	// Owner is set while the Pod is gone and its controller owner is not.
+	// Owner is set while the Pod is gone but its controller owner is not.
 	Owner *Owner
-	// Controller is the holder's controller owner from the moment of the
-	// claim, so that a Pod which vanished unseen gets the verdict of one that
-	// was seen to go. Nil for a bare Pod, and in tables from older builds.
+	// Controller is the holder's controller owner from the moment of the claim, so that a
+	// Pod that vanished unseen gets the same verdict as one whose deletion was seen. Nil
+	// for a bare Pod, and in tables from older builds.
 	Controller *Owner
 
-	// Unknown has the fields that another build stored with the row. They are
-	// stored again, and never changed.
+	// Unknown has the fields that another build stored with the row. They are written
+	// back unchanged.
 	Unknown map[string]json.RawMessage `json:"-"`
 }
 
@@ -78,10 +79,10 @@ func NewRow(c sandboxd.Claim, holder Holder, at time.Time) Row {
 	}
 }
 
-// AdoptableBy reports whether a Pod of the same name may take the claim over:
-// it is the Pod that holds it, or it has the claim's authority, which while
-// Owner is set is that owner. A row without either, from an older build, is
-// adopted by any Pod of the same name.
+// AdoptableBy reports whether a Pod of the same name may take over the claim. It may if
+// it holds the claim, or if it has the claim's authority; while Owner is set, the
+// authority is that owner. Any Pod of the same name may adopt a row of an older build,
+// which has neither.
 func (r Row) AdoptableBy(h Holder) bool {
 	switch {
 	case r.PodUID == h.PodUID:
@@ -105,12 +106,12 @@ func (r Row) ControlledAs(h Holder) bool {
 	return SameOwner(r.Controller, h.Controller) && r.Authority == h.authority()
 }
 
-// MaxLease is the longest lease of an ordinary claim, from the moment of the
-// claim. It stands in where sandboxd names no deadline.
+// MaxLease is the longest lease of an ordinary claim, from the moment of the claim. It is
+// assumed if sandboxd names no deadline.
 const MaxLease = 24 * time.Hour
 
-// LeaseEnd is when the lease ends, as far as is known: the cached deadline, or
-// the end of the longest lease where there is none.
+// LeaseEnd is when the lease ends: the cached deadline, or the end of the longest lease
+// if there is none.
 func (r Row) LeaseEnd() time.Time {
 	if r.Deadline.IsZero() {
 		return r.ClaimedAt.Add(MaxLease)
@@ -118,8 +119,8 @@ func (r Row) LeaseEnd() time.Time {
 	return r.Deadline
 }
 
-// Expired reports whether the cached lease has passed. The cache is not
-// authoritative: only the node can say that the sandbox is gone.
+// Expired reports whether the cached lease has passed. The cache is not authoritative:
+// only sandboxd confirms that the sandbox is gone.
 func (r Row) Expired(now time.Time) bool { return !now.Before(r.LeaseEnd()) }
 
 // ConfirmedState is the state of a stored row once sandboxd has listed its sandbox.
@@ -130,9 +131,9 @@ func (r Row) ConfirmedState() State {
 	return Bound
 }
 
-// storable returns t in UTC, or the zero time, which means unknown, when its
-// year has no RFC 3339 form. Go reads offsets that it refuses to write, so a
-// time that was decoded cannot always be encoded.
+// storable returns t in UTC, or the zero time, which means unknown, if its year has no
+// RFC 3339 form. Go parses offsets that it refuses to write, so a decoded time cannot
+// always be encoded.
 func storable(t time.Time) time.Time {
 	t = t.UTC()
 	if t.Year() < 0 || t.Year() > 9999 {
@@ -141,22 +142,22 @@ func storable(t time.Time) time.Time {
 	return t
 }
 
-// State is where a claim stands between the answer of sandboxd and its release.
+// State is the stage of a claim between sandboxd's answer and the release.
 type State string
 
 const (
-	// Tentative: sandboxd answered, and the claim is not in the file yet. It is
-	// neither shown nor adopted; it can be released.
+	// Tentative: sandboxd answered, and the claim is not in the file yet. It is neither
+	// shown nor adopted, but can be released.
 	Tentative State = "tentative"
 	// Bound: held by a live Pod.
 	Bound State = "bound"
-	// Preserved: its Pod is gone, its owner is not.
+	// Preserved: its Pod is gone, its owner still exists.
 	Preserved State = "preserved"
-	// Quarantined: loaded at start, and sandboxd has not listed its sandbox
-	// yet. It can be released; it is neither adopted nor shown as Running.
+	// Quarantined: loaded at start, and sandboxd has not listed its sandbox yet. It can
+	// be released, but is neither adopted nor shown as Running.
 	Quarantined State = "quarantined"
-	// Releasing: removed from its pod key for good and waiting for sandboxd to
-	// confirm that its sandbox is gone.
+	// Releasing: removed from its pod key for good, waiting for sandboxd to confirm that
+	// its sandbox is gone.
 	Releasing State = "releasing"
 )
 
@@ -167,8 +168,8 @@ type Claim struct {
 	Key string
 	Row
 	State State
-	// Durable is true when the file has this sandbox under the key with PodUID
-	// as its holder. A transition to another holder whose write failed leaves
-	// it false until a write has landed.
+	// Durable is true if the file has this sandbox under the key with PodUID as its
+	// holder. It is false after a failed write of another holder, until a write has
+	// landed.
 	Durable bool
 }

@@ -11,45 +11,45 @@ import (
 	"time"
 )
 
-// ErrNotFound says that the table has no such claim under that key any more.
+// ErrNotFound means that the table has no such claim under that key.
 var ErrNotFound = errors.New("the claims table has no such claim")
 
 // Table is the claims table. It is safe for concurrent use.
 type Table struct {
 	store Store
 
-	// mu guards all that follows. It is never held while the store works.
+	// mu guards the fields below. It is never held while the store works.
 	mu        sync.Mutex
 	claims    keyIndex
 	releasing releasing
 	place     Place
 	rev       uint64      // of the newest change
 	landed    uint64      // of the newest change that a write has landed
-	next      *groupWrite // the next write's waiters; nil when nobody waits
+	next      *groupWrite // the waiters of the next write; nil if there are none
 	writing   bool
 	unsaved   bool // the last write failed: memory is ahead of the store
-	unsynced  bool // a failed write can be read all the same
+	unsynced  bool // a failed write is readable
 	writes    Writes
 	observe   func(took time.Duration, err error)
 
-	// buffers belongs to the write that is going on.
+	// buffers belongs to the write in progress.
 	buffers writeBuffers
-	// changes wakes who watches the table.
+	// changes wakes the watcher of the table.
 	changes chan struct{}
 }
 
-// entry is a claim in memory with its form in the store.
+// entry is a claim in memory, with its encoded record.
 type entry struct {
 	Claim
 	record Record
-	rev    uint64 // of the change that gave it its holder; 0 when it was loaded
+	rev    uint64 // of the change that set its holder; 0 if it was loaded
 	// writeFailed is true for a tentative claim whose write failed. Its record is
 	// that of a releasing claim.
 	writeFailed bool
 }
 
-// newEntry encodes a claim. Its times are brought into a form that can be stored,
-// in memory too: a row that cannot be encoded would lose its token.
+// newEntry encodes a claim. Its times are made storable in memory too: a row that cannot
+// be encoded would lose its token.
 func newEntry(store Store, c Claim) (entry, error) {
 	c.ClaimedAt, c.Deadline = storable(c.ClaimedAt), storable(c.Deadline)
 	record, err := store.Encode(c)
@@ -59,13 +59,13 @@ func newEntry(store Store, c Claim) (entry, error) {
 	return entry{Claim: c, record: record}, nil
 }
 
-// Open loads the table from its store and writes it back once. The caller is the
-// store's only writer. All claims are [Quarantined] until sandboxd has listed them. A
-// row without a claim time, from an older build, gets now.
+// Open loads the table from its store and writes it back once. The caller is the store's
+// only writer. All claims are [Quarantined] until sandboxd has listed them. A row without
+// a claim time, from an older build, gets now.
 //
-// A store that cannot be read in full or cannot be written is an error, and has what
-// it had: starting without durable claims would leak a VM per claim at the next
-// restart.
+// If the store cannot be read in full or cannot be written, Open returns an error and
+// leaves the store as it was: without durable claims, the next restart would leak a VM
+// per claim.
 func Open(store Store, now time.Time) (*Table, error) {
 	stored, place, err := store.Load()
 	if err != nil {
@@ -104,7 +104,7 @@ func (t *Table) Get(key string) (Claim, bool) {
 	return t.read(e), ok
 }
 
-// read is the claim of an entry. The caller holds mu.
+// read returns an entry as a claim. The caller holds mu.
 func (t *Table) read(e entry) Claim {
 	c := e.Claim
 	c.Durable = e.rev <= t.landed
@@ -122,8 +122,8 @@ func (t *Table) List() []Claim {
 	return out
 }
 
-// Select returns the claims that List would, but only those that are wanted. wanted
-// must not use the table.
+// Select returns the claims of List for which wanted is true. wanted must not use the
+// table.
 func (t *Table) Select(wanted func(Claim) bool) []Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,7 +136,7 @@ func (t *Table) Select(wanted func(Claim) bool) []Claim {
 	return out
 }
 
-// snapshot gathers what the store should have. The caller holds mu.
+// snapshot gathers the claims for the store. The caller holds mu.
 func (t *Table) snapshot(b *writeBuffers) {
 	b.Claims, b.Releasing, b.entries = b.Claims[:0], b.Releasing[:0], b.entries[:0]
 	b.Place = t.place

@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// ErrOtherClaim says that a claim could not be recorded under its key, because
-// the key or the sandbox belongs to another claim. Its credential is kept in the
-// releasing list.
+// ErrOtherClaim means that a claim could not be recorded because its key or its sandbox
+// belongs to another claim. Its credential is kept in the releasing list.
 var ErrOtherClaim = errors.New("the pod key or the sandbox belongs to another claim")
 
-// Add puts a claim that sandboxd has just delivered under a free key, or in
-// place of the claim displaced, which moves to the releasing list in the same
-// write. On nil the claim is [Bound].
+// Add records a claim that sandboxd has just delivered under a free key, or in place of
+// the claim displaced, which moves to the releasing list in the same write. On nil the
+// claim is [Bound].
 //
-// No credential is lost on error. A claim whose write failed stays [Tentative]
-// under its key until the caller has returned the sandbox. The next write that
-// lands puts it in the file's releasing list, because a sandbox that is about to
-// be returned must not be adopted after a restart. With [ErrOtherClaim] the claim
-// is in the releasing list already.
+// No credential is lost on error. A claim whose write failed stays [Tentative] under its
+// key until the caller has returned the sandbox. The next successful write puts it into
+// the file's releasing list, because a sandbox that is about to be returned must not be
+// adopted after a restart. With [ErrOtherClaim] the claim is already in the releasing
+// list.
 func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	var refused error
 	err := t.change(func() error {
@@ -64,18 +63,18 @@ func (t *Table) Add(key string, row Row, displaced *Claim) error {
 	}
 }
 
-// Holders is how many claims under pod keys have the sandbox. A sandbox that
-// sandboxd delivered twice must not be destroyed for one claim while a Pod uses it
-// under another.
+// Holders is the number of claims under pod keys that have the sandbox. A sandbox that
+// sandboxd delivered twice must not be destroyed for one claim while a Pod uses it under
+// another.
 func (t *Table) Holders(id string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.claims.holders(id)
 }
 
-// Bind records that a Pod adopted the claim, and clears Owner. When the adoption
-// cannot be written, the Pod does not become the holder: its controller could
-// change, and the sandbox would change hands with a Pod that never used it.
+// Bind records that a Pod adopted the claim, and clears Owner. If the adoption cannot be
+// written, the Pod does not become the holder: if its controller changed then, the
+// sandbox would move with a Pod that never used it.
 func (t *Table) Bind(key, id string, h Holder) error {
 	var before Claim
 	err := t.update(key, id, func(c *Claim) {
@@ -93,20 +92,20 @@ func (t *Table) Bind(key, id string, h Holder) error {
 	case !ok || e.ID != id || e.PodUID != h.PodUID:
 		return err
 	case e.rev <= t.landed:
-		return nil // the next write has carried it
+		return nil // the next write included it
 	}
-	before.Deadline = e.Deadline // a listing may have moved it meanwhile
+	before.Deadline = e.Deadline // a listing may have changed it meanwhile
 	return errors.Join(err, t.put(before))
 }
 
-// Follow records who controls the Pod that holds the claim, which can change
-// while the Pod lives. The claim's state stays as it is.
+// Follow records the current controller of the Pod that holds the claim; the controller
+// can change while the Pod runs. The claim's state does not change.
 func (t *Table) Follow(key, id string, h Holder) error {
 	return t.update(key, id, func(c *Claim) { c.Authority, c.Controller = h.authority(), h.Controller })
 }
 
-// Preserve records that the claim's Pod is gone while its owner, nil for a
-// bare Pod, may still want the sandbox.
+// Preserve records that the claim's Pod is gone but its owner, nil for a bare Pod, may
+// still want the sandbox.
 func (t *Table) Preserve(key, id string, owner *Owner) error {
 	return t.update(key, id, func(c *Claim) {
 		c.Owner = owner
@@ -122,9 +121,9 @@ type Listed struct {
 	Deadline time.Time
 }
 
-// ConfirmListed records a listing: each claim in it leaves quarantine and gets the
-// deadline of the listing. It writes only when a deadline changed. Claims that are
-// not listed do not change, nor do tentative claims, which are being returned.
+// ConfirmListed records a listing: each listed claim leaves quarantine and gets the
+// listed deadline. It writes only if a deadline changed. Claims that are not listed do
+// not change, and neither do tentative claims, which are being returned.
 func (t *Table) ConfirmListed(listed []Listed) error {
 	deadlines := make(map[string]time.Time, len(listed))
 	for _, s := range listed {
@@ -162,8 +161,8 @@ func (t *Table) ConfirmListed(listed []Listed) error {
 	})
 }
 
-// EnqueueRelease moves a claim whose release is authorised from its key to the
-// releasing list. On error it has moved in memory but not in the file.
+// EnqueueRelease moves a claim whose release is authorised from its key to the releasing
+// list. On error it has moved in memory but not in the file.
 func (t *Table) EnqueueRelease(key, id string) error {
 	return t.change(func() error {
 		e, ok := t.claims.get(key)
@@ -174,8 +173,8 @@ func (t *Table) EnqueueRelease(key, id string) error {
 	})
 }
 
-// Forget drops a claim, and its credential, from its key or from the releasing
-// list. Callers have seen the node confirm that the sandbox is gone.
+// Forget drops a claim and its credential from its key or from the releasing list. Call
+// it only after sandboxd has confirmed that the sandbox is gone.
 func (t *Table) Forget(key, id string) error {
 	return t.change(func() error {
 		if e, ok := t.claims.get(key); ok && e.ID == id {

@@ -5,27 +5,26 @@ package claims
 
 import "time"
 
-// Writes is how the table's writes went.
+// Writes is the state of the table's writes.
 type Writes struct {
-	// Last is when a write last landed.
+	// Last is the time of the last successful write.
 	Last time.Time
-	// Err is why the newest write failed; nil when it landed.
+	// Err is the error of the newest write; nil if it succeeded.
 	Err error
 }
 
-// Writes returns how the table's writes went. It never blocks on the disk.
+// Writes returns the state of the table's writes. It never blocks on the disk.
 func (t *Table) Writes() Writes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.writes
 }
 
-// Changes receives a value after one or more changes of the table, of a claim's
-// state or of [Table.Writes]. It is for one receiver; there is no value for each
-// change.
+// Changes receives a value after one or more changes of a claim's state or of
+// [Table.Writes]. It is for one receiver, and several changes can share one value.
 func (t *Table) Changes() <-chan struct{} { return t.changes }
 
-// signal tells the receiver of Changes. It never blocks.
+// signal wakes the receiver of Changes. It never blocks.
 func (t *Table) signal() {
 	select {
 	case t.changes <- struct{}{}:

@@ -16,54 +16,54 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// registration is an APIService as it was read.
+// registration is an APIService as read from the API server.
 type registration struct {
 	// version is the object's resourceVersion; it changes with every edit.
 	version string
-	// since is the earliest time from which on the object is known to be so.
+	// since is the earliest time from which the object is known to have this version.
 	since time.Time
-	// aggregated means that a service answers for the group and version, and not
-	// the API server's own storage.
+	// aggregated is true if an aggregated API server serves the group and version,
+	// instead of the API server's own storage.
 	aggregated bool
 }
 
-// apiService reads the APIService of one group and version. Concurrent verdicts
-// share a read, but only one that starts after they have asked for it: an
-// earlier one may be older than the owner's answer that it is to confirm.
+// apiService reads the APIService of one group and version. Concurrent verdicts share a
+// read, but only one that starts after they asked: an earlier read may be older than the
+// owner's answer that it must confirm.
 type apiService struct {
 	name   string
 	client dynamic.ResourceInterface
 
 	mu      sync.Mutex
 	known   bool
-	last    registration // of the newest read that succeeded
+	last    registration // from the newest successful read
 	next    *apiServiceRead
 	reading bool
 }
 
-// apiServiceRead is one read and those who wait for it.
+// apiServiceRead is one read and its waiters.
 type apiServiceRead struct {
 	ctx     context.Context
-	cancel  context.CancelFunc // once nobody waits any more
+	cancel  context.CancelFunc // called when nobody waits any more
 	waiters int
 	done    chan struct{}
 	got     registration
 	err     error
 }
 
-// seen is the newest registration that was read; not ok before the first.
+// seen returns the newest registration that was read; ok is false before the first read.
 func (s *apiService) seen() (r registration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last, s.known
 }
 
-// read reads the APIService, beginning after the call.
+// read reads the APIService. The read starts after the call.
 func (s *apiService) read(ctx context.Context) (registration, error) {
 	s.mu.Lock()
 	if s.next == nil || s.next.waiters == 0 {
 		s.next = &apiServiceRead{done: make(chan struct{})}
-		// One caller's end is not that of the others.
+		// The end of one caller's context must not cancel the read for the others.
 		s.next.ctx, s.next.cancel = context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	}
 	r := s.next
@@ -106,7 +106,7 @@ func (s *apiService) readAll() {
 func (s *apiService) get(ctx context.Context) (registration, error) {
 	obj, err := s.client.Get(ctx, s.name, metav1.GetOptions{})
 	if err != nil {
-		return registration{}, fmt.Errorf("read the APIService %s, which the role has to allow: %w", s.name, err)
+		return registration{}, fmt.Errorf("read the APIService %s; grant this account get on it: %w", s.name, err)
 	}
 	spec, found, err := unstructured.NestedMap(obj.Object, "spec")
 	if err != nil || !found || obj.GetName() != s.name {
@@ -132,7 +132,7 @@ func (s *apiService) get(ctx context.Context) (registration, error) {
 
 var errNoAPIService = errors.New("the answer is not that object")
 
-// log says that an aggregated API server has begun or ended to answer.
+// log logs that an aggregated API server has started or stopped serving the group.
 func (s *apiService) log(ctx context.Context, aggregated bool) {
 	if aggregated {
 		klog.FromContext(ctx).Info("An aggregated API server answers for owners of this group and version; their sandboxes are kept until its APIService is gone", "apiService", s.name)

@@ -20,12 +20,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// readTimeout bounds one verdict, so that a slow API server holds a Pod's key
-// for no longer; the caller tries again.
+// readTimeout bounds one verdict, so that a slow API server cannot hold a Pod's key for
+// longer. The caller tries again.
 const readTimeout = 15 * time.Second
 
-// Authorizer reads owners and Pods and judges them. It is safe for concurrent
-// use.
+// Authorizer reads owners and Pods, and decides whether their sandboxes may be released.
+// It is safe for concurrent use.
 type Authorizer struct {
 	owners    dynamic.Interface
 	resources resources
@@ -34,25 +34,24 @@ type Authorizer struct {
 	cluster   Cluster
 }
 
-// NewAuthorizer returns an Authorizer that reads owners with the dynamic
-// client, at the resource that mapper knows, and Pods with the typed one. A
-// mapper that can be reset is, at most every five minutes, when an owner
-// answers with a 404 that does not name it: its version may have been retired.
-// Every verdict that releases is confirmed by cluster.
+// NewAuthorizer returns an Authorizer that reads owners with the dynamic client, at the
+// resource found by mapper, and Pods with the typed client. A resettable mapper is reset,
+// at most every five minutes, if the 404 for an owner does not name it: the owner's API
+// version may have been retired. cluster confirms every verdict that releases.
 func NewAuthorizer(owners dynamic.Interface, mapper meta.RESTMapper, pods corev1client.PodsGetter, cluster Cluster) *Authorizer {
 	return &Authorizer{
 		owners: owners, resources: resources{mapper: mapper}, services: apiServices{client: owners}, pods: pods, cluster: cluster,
 	}
 }
 
-// Owner judges a controller owner as docs/architecture.md lists. It releases
-// when the owner is confirmed gone, replaced, being deleted, or a Sandbox that
-// has expired, and only when the API server's own storage said so: an aggregated
-// API server can make objects up, and says nothing about a stored one.
+// Owner decides about a controller owner, by the rules in docs/architecture.md. It
+// releases if the owner is confirmed gone, replaced, being deleted, or a Sandbox that has
+// expired, and only if the answer came from the API server's own storage: an answer of an
+// aggregated API server proves nothing about a stored object.
 func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner) Decision {
 	gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind)
 	if gvk.Version == "" || gvk.Kind == "" {
-		// Without its group the kind would be looked for in the core group.
+		// Without its group the kind would be resolved in the core group.
 		return unknown(Unverifiable, "owner could not be resolved", errMalformed)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -61,7 +60,7 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 	if apierrors.IsNotFound(err) && !confirmedAbsent(err, o.Name) && a.resources.rediscover() {
 		obj, confirm, err = a.read(ctx, gvk, namespace, o.Name)
 	}
-	d := judge("owner", o.Name, o.UID, obj, err)
+	d := readVerdict("owner", o.Name, o.UID, obj, err)
 	if !d.Release && d.Err == nil && expired(obj) {
 		d = release(Expired, "owner Sandbox has expired")
 	}
@@ -73,18 +72,17 @@ func (a *Authorizer) Owner(ctx context.Context, namespace string, o claims.Owner
 
 var errMalformed = errors.New("the owner reference has a malformed apiVersion or no kind")
 
-// Pod judges a Pod that has no controller owner and is its own teardown
-// intent. The Pod is read rather than believed gone, because virtual-kubelet
-// also asks for the deletion of Pods that an incomplete list merely lacked.
+// Pod decides about a bare Pod, which has no controller owner. The Pod is read, because
+// virtual-kubelet also deletes Pods that are only missing from an incomplete list.
 func (a *Authorizer) Pod(ctx context.Context, namespace, name string, uid types.UID) Decision {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	pod, err := a.pods.Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-	return a.confirm(ctx, judge("bare Pod", name, uid, pod, err))
+	return a.confirm(ctx, readVerdict("bare Pod", name, uid, pod, err))
 }
 
-// read gets an owner, which is in the Pod's namespace unless its kind is
-// cluster-scoped. confirm is to be asked before the answer releases.
+// read gets an owner, from the Pod's namespace unless its kind is cluster-scoped. Call
+// confirm before the answer releases.
 func (a *Authorizer) read(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (obj *unstructured.Unstructured, confirm confirmation, err error) {
 	gvr, namespaced := a.resources.find(ctx, gvk)
 	confirm = a.services.before(ctx, gvr.GroupVersion())

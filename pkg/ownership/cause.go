@@ -3,27 +3,27 @@
 
 package ownership
 
-// Cause is the kind of state that a [Decision] rests on: one of the constants
-// below, fit for a metric's label.
+// Cause is the state of the owner behind a [Decision]: one of the constants below. It is
+// used as a metric label.
 type Cause string
 
-// The causes that release.
+// Causes that release.
 const (
-	// Gone: the API server says that there is no such object.
+	// Gone: the API server confirmed that there is no such object.
 	Gone Cause = "gone"
 	// Replaced: the name belongs to an object with another UID.
 	Replaced Cause = "replaced"
 	// Deleting: the object is being deleted.
 	Deleting Cause = "deleting"
-	// Expired: the object is a Sandbox whose time is over.
+	// Expired: the object is a Sandbox that has expired.
 	Expired Cause = "expired"
 )
 
-// The causes that preserve.
+// Causes that preserve.
 const (
 	// Alive: the object exists and may want its sandbox.
 	Alive Cause = "alive"
-	// Unverifiable: an answer came, and it says nothing about the object.
+	// Unverifiable: the answer does not identify the object.
 	Unverifiable Cause = "unverifiable"
 	// Unreadable: the query failed.
 	Unreadable Cause = "unreadable"

@@ -10,17 +10,16 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
-// Cluster confirms whose answers are being read.
+// Cluster confirms which cluster answers.
 type Cluster interface {
-	// Verify returns nil only if a read that started after the call has found the
-	// cluster that the claims belong to. An error that is [place.ErrOtherCluster]
-	// says that another one answered.
+	// Verify returns nil only if a read that started after the call has found the cluster
+	// that the claims belong to. An error that is [place.ErrOtherCluster] means that
+	// another cluster answered.
 	Verify(ctx context.Context) error
 }
 
-// confirm lets a verdict that releases stand only while the cluster that the claims
-// belong to answers. In another cluster every owner is gone, and that is said in the
-// same words.
+// confirm keeps a verdict that releases only if the cluster that the claims belong to
+// answers. In another cluster every owner reads as gone.
 func (a *Authorizer) confirm(ctx context.Context, d Decision) Decision {
 	if !d.Release {
 		return d

@@ -13,24 +13,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision is a verdict and why it was reached. The zero Decision preserves.
+// Decision is a verdict and its reason. The zero Decision preserves.
 type Decision struct {
-	// Release is true when destroying the sandbox is authorised.
+	// Release is true if destroying the sandbox is authorised.
 	Release bool
-	// Cause is the kind of state that was read.
+	// Cause is the state that was read.
 	Cause Cause
-	// Reason is constant text for one kind of cause, fit for a log line.
+	// Reason is a constant text for each kind of cause, for log lines.
 	Reason string
-	// Err is the failed query behind a Decision that preserves for want of an
-	// answer; nil when the answer itself says to preserve.
+	// Err is the failed query of a Decision that preserves because there was no answer;
+	// nil if there was one.
 	Err error
 }
 
-// Missing reports whether the Decision releases because the object is not there,
-// rather than for what it says of itself.
+// Missing reports whether the Decision releases because the object does not exist, not
+// because of its content.
 func (d Decision) Missing() bool { return d.Release && d.Cause != Deleting && d.Cause != Expired }
 
-// Attrs is the Decision as key and value pairs for a log line.
+// Attrs returns the Decision as key and value pairs for a log line.
 func (d Decision) Attrs() []any {
 	if d.Err == nil {
 		return []any{"reason", d.Reason}
@@ -46,9 +46,9 @@ func unknown(cause Cause, reason string, err error) Decision {
 	return Decision{Cause: cause, Reason: reason, Err: err}
 }
 
-// judge reads the outcome of getting the object name, which the reference knew
-// under uid.
-func judge(what, name string, uid types.UID, obj metav1.Object, err error) Decision {
+// readVerdict decides by the result of getting the object that a reference names by name
+// and uid.
+func readVerdict(what, name string, uid types.UID, obj metav1.Object, err error) Decision {
 	switch {
 	case confirmedAbsent(err, name):
 		return release(Gone, what+" is gone")
@@ -69,17 +69,16 @@ func judge(what, name string, uid types.UID, obj metav1.Object, err error) Decis
 	}
 }
 
-// Answers and references that identify nothing give no authority: that a UID
-// differs says something only when there are two.
+// Answers and references that do not identify an object authorise nothing. A different
+// UID counts only if both sides have one.
 var (
 	errOtherAnswer = errors.New("the answer has another name, or no UID")
 	errNoUID       = errors.New("no UID was recorded")
 )
 
-// confirmedAbsent reports whether err is the API server's own word that the
-// named object does not exist. A 404 from a missing endpoint or from a proxy
-// carries no name, or one that client-go filled in from the request; the
-// latter is marked as an unexpected response.
+// confirmedAbsent reports whether err is the API server's confirmation that the named
+// object does not exist. A 404 of a missing endpoint or of a proxy has no name, or one
+// that client-go filled in from the request and marked as an unexpected response.
 func confirmedAbsent(err error, name string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -94,10 +93,10 @@ func confirmedAbsent(err error, name string) bool {
 	})
 }
 
-// expired reports whether a live Sandbox says, about its present generation,
-// that its time is over: the operator has then torn the workload down, and no
-// replacement Pod comes. A suspended Sandbox says nothing of
-// the kind, and a condition about an older generation has no authority.
+// expired reports whether a live Sandbox has expired, by a condition of its current
+// generation: the operator has then deleted the workload, and no replacement Pod is
+// created. A suspended Sandbox has not expired. A condition of an older generation is
+// ignored.
 func expired(obj *unstructured.Unstructured) bool {
 	if gvk := obj.GroupVersionKind(); gvk.Group != sandboxGroup || gvk.Kind != sandboxKind {
 		return false

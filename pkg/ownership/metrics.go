@@ -12,7 +12,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 )
 
-// Decider decides whether a microVM may be destroyed; [Authorizer] is one.
+// Decider decides whether a microVM may be destroyed; [Authorizer] implements it.
 type Decider interface {
 	Owner(ctx context.Context, namespace string, o claims.Owner) Decision
 	Pod(ctx context.Context, namespace, name string, uid types.UID) Decision

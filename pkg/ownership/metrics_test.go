@@ -17,12 +17,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/scrape"
 )
 
-// judge gives one verdict about everything.
-type judge struct{ d ownership.Decision }
+// fixedDecider returns the same decision for every owner and Pod.
+type fixedDecider struct{ d ownership.Decision }
 
-func (j judge) Owner(context.Context, string, claims.Owner) ownership.Decision { return j.d }
-func (j judge) Pod(context.Context, string, string, types.UID) ownership.Decision {
-	return j.d
+func (f fixedDecider) Owner(context.Context, string, claims.Owner) ownership.Decision { return f.d }
+func (f fixedDecider) Pod(context.Context, string, string, types.UID) ownership.Decision {
+	return f.d
 }
 
 func TestMetrics(t *testing.T) {
@@ -38,7 +38,7 @@ func TestMetrics(t *testing.T) {
 	for cause, verdict := range verdicts {
 		scrape.Read(t, m.Handler()).Want(t, map[string]string{"owner_verdicts_total{cause=\"" + string(cause) + "\",verdict=\"" + verdict + "\"}": "0"})
 		d := ownership.Decision{Release: verdict == "release", Cause: cause, Reason: "why"}
-		counted := count(judge{d})
+		counted := count(fixedDecider{d})
 		if counted.Owner(t.Context(), "ns", claims.Owner{}) != d || counted.Pod(t.Context(), "ns", "a", "uid") != d {
 			t.Error("the verdict has changed on its way")
 		}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// rediscoverEvery is the least time between two discoveries that owners which
-// cannot be verified ask for: a node may hold many claims of one such owner.
+// rediscoverEvery is the minimum time between two discoveries caused by owners that
+// cannot be verified: a node may hold many claims of one such owner.
 const rediscoverEvery = 5 * time.Minute
 
 // resources finds the resource of a kind.
@@ -25,9 +25,9 @@ type resources struct {
 	last time.Time
 }
 
-// find asks discovery for the kind: at the version that the reference names,
-// else at one that is still served. Without an answer the English plural rules
-// stand in. A wrong guess is safe: its 404 names no object.
+// find asks discovery for the kind: at the version in the reference, else at a served
+// version. If discovery does not answer, the English plural is used. A wrong guess is
+// safe, because its 404 names no object.
 func (r *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (gvr schema.GroupVersionResource, namespaced bool) {
 	mapper := meta.ToRESTMapperWithContext(r.mapper)
 	mapping, err := mapper.RESTMappingWithContext(ctx, gvk.GroupKind(), gvk.Version)
@@ -40,8 +40,8 @@ func (r *resources) find(ctx context.Context, gvk schema.GroupVersionKind) (gvr 
 	return mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace
 }
 
-// plural is the English plural of a kind in lower case, as the tools that
-// generate resource definitions build it.
+// plural is the English plural of a kind in lower case, formed like the generators of
+// resource definitions do.
 func plural(kind string) string {
 	for _, hiss := range []string{"s", "x", "z", "ch", "sh"} {
 		if strings.HasSuffix(kind, hiss) {
@@ -55,8 +55,8 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// rediscover makes the mapper forget what it knows, which may be a version
-// that was retired since, and reports whether it did.
+// rediscover resets the mapper, whose cached version may have been retired, and reports
+// whether it did.
 func (r *resources) rediscover() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

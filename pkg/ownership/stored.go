@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// registrationSettles is how long a group and version has to be served from
-// etcd before an answer about one of its objects can release. The API servers
-// learn of a changed APIService through a watch, so for a moment one of them
-// still asks the aggregated server that the APIService no longer names.
-const registrationSettles = 30 * time.Second
+// registrationGrace is how long a group and version must have been served from etcd
+// before an answer about one of its objects can release. API servers learn of a changed
+// APIService through a watch, so for a moment one of them may still proxy to the
+// aggregated server that was removed.
+const registrationGrace = 30 * time.Second
 
-// apiServices finds the reader of each group and version. Their number is that of
-// the kinds of owners.
+// apiServices has the reader of each group and version. It grows with the number of owner
+// kinds only.
 type apiServices struct {
 	client dynamic.Interface
 
@@ -29,8 +29,8 @@ type apiServices struct {
 	byVersion map[schema.GroupVersion]*apiService
 }
 
-// of returns the reader for a group and version; nil for the core group, which
-// no aggregated server can answer for.
+// of returns the reader for a group and version; nil for the core group, which cannot be
+// aggregated.
 func (a *apiServices) of(gv schema.GroupVersion) *apiService {
 	if gv.Group == "" {
 		return nil
@@ -55,10 +55,10 @@ func apiServiceResource() schema.GroupVersionResource {
 // confirmation decides whether a Decision that releases stands.
 type confirmation func(context.Context, Decision) Decision
 
-// before is called before an owner of the group and version is read, and returns
-// what is asked when its answer releases. Reading the APIService on both sides of
-// the owner tells whether it was the same all the while; before the owner the one
-// that was read last will do, since its version says if it has changed.
+// before is called before an owner of the group and version is read. It returns the
+// confirmation to call if the owner's answer releases. Reading the APIService before and
+// after the owner shows whether it changed in between. For the first of these, the last
+// known registration suffices, because its version shows a change.
 func (a *apiServices) before(ctx context.Context, gv schema.GroupVersion) confirmation {
 	s := a.of(gv)
 	if s == nil {
@@ -66,15 +66,15 @@ func (a *apiServices) before(ctx context.Context, gv schema.GroupVersion) confir
 	}
 	first, ok := s.seen()
 	if !ok && ctx.Err() == nil {
-		first, _ = s.read(ctx) // an error shows again when it matters
+		first, _ = s.read(ctx) // the read after the owner reports a lasting error
 	}
 	asked := time.Now()
 	return func(ctx context.Context, d Decision) Decision { return s.stored(ctx, d, first, asked) }
 }
 
-// stored confirms a Decision that releases: what the owner's answer said is true
-// of a stored object only when the API server itself gave it. before is the
-// registration from before the owner was read.
+// stored confirms a Decision that releases: the owner's answer proves something about a
+// stored object only if the API server itself gave it. before is the registration from
+// before the owner was read.
 func (s *apiService) stored(ctx context.Context, d Decision, before registration, asked time.Time) Decision {
 	after, err := s.read(ctx)
 	switch {
@@ -84,7 +84,7 @@ func (s *apiService) stored(ctx context.Context, d Decision, before registration
 		return unknown(Unreadable, "owner could not be verified: the APIService of its group and version could not be read", err)
 	case after.aggregated:
 		return unknown(Unverifiable, "the owner's API is served by an aggregated API server, whose answers prove nothing about stored objects", errAggregated)
-	case after.version != before.version || asked.Sub(after.since) < registrationSettles:
+	case after.version != before.version || asked.Sub(after.since) < registrationGrace:
 		return unknown(Unverifiable, "owner could not be verified yet: its API was registered anew a moment ago", errNewlyRegistered)
 	default:
 		return d

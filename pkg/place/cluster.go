@@ -14,14 +14,14 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// Cluster reads the identity of the cluster that answers now.
+// Cluster reads the identity of the cluster that currently answers.
 type Cluster interface {
-	// UID returns it. The request must not be answered from a cache.
+	// UID returns the cluster's identity. The request must not be answered from a cache.
 	UID(ctx context.Context) (types.UID, error)
 }
 
-// NewCluster identifies a cluster by the UID of its kube-system namespace. It needs
-// the right to get that one namespace.
+// NewCluster returns a Cluster identified by the UID of its kube-system namespace. It
+// needs permission to get that namespace.
 func NewCluster(namespaces corev1client.NamespacesGetter) Cluster { return kubeSystem{namespaces} }
 
 type kubeSystem struct{ client corev1client.NamespacesGetter }

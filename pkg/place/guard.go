@@ -17,52 +17,53 @@ import (
 )
 
 const (
-	// retryEvery is the pause between two attempts to read the cluster's identity: a
-	// daemon has to serve within seconds of the API server's return.
+	// retryEvery is the pause between two attempts to read the cluster's identity. A
+	// daemon must serve within seconds of the API server's return.
 	retryEvery = time.Second
-	// approvalEvery is the pause between two looks at a mismatch and its approval.
+	// approvalEvery is the pause between two checks of a mismatch and its approval.
 	approvalEvery = 5 * time.Second
 	// recheckEvery is the pause between two reads once the table is accepted. Verify
-	// reads for each verdict that would release, so these find only an idle daemon.
+	// reads for each verdict that would release, so these reads matter for idle daemons
+	// only.
 	recheckEvery = time.Minute
 	// readTimeout bounds one read.
 	readTimeout = 10 * time.Second
 )
 
-// Table is the claims table as the guard uses it.
+// Table is the part of the claims table that the guard uses.
 type Table interface {
 	Place() claims.Place
 	SetPlace(claims.Place) error
 }
 
-// Config is what a [Guard] is made from. All fields but Host are required.
+// Config configures a [Guard]. All fields but Host are required.
 type Config struct {
 	Table   Table
 	Cluster Cluster
-	// Host is this host's id; empty where it is not known or not checked.
+	// Host is this host's id; empty if it is not known or not checked.
 	Host string
-	// FS and StatePath are the table's: the approval and the report lie beside it.
+	// FS and StatePath locate the table; the approval and the report are beside it.
 	FS        claimfile.FS
 	StatePath string
-	// ApproveCommand is what an operator runs on the host to let the daemon use the
-	// table where it found it. It is logged with a mismatch.
+	// ApproveCommand is the command that an operator runs on the host to let the daemon
+	// use the table here. It is logged with a mismatch.
 	ApproveCommand string
 }
 
-// Guard compares the table's place with the present one. It is safe for concurrent
-// use.
+// Guard compares the table's recorded place with the present one. It is safe for
+// concurrent use.
 type Guard struct {
 	config   Config
 	admitted chan struct{}
 	reads    sharedReads
-	// switched receives the UID of another cluster that a verification has seen.
+	// switched receives the UID of another cluster that a verification found.
 	switched chan types.UID
 
 	mu     sync.Mutex
 	status Status
 }
 
-// New returns a guard that has not looked yet; see [Guard.Run].
+// New returns a guard in the state [Unknown]. Start it with [Guard.Run].
 func New(c Config) *Guard {
 	g := &Guard{
 		config: c, admitted: make(chan struct{}), switched: make(chan types.UID, 1),
@@ -72,11 +73,10 @@ func New(c Config) *Guard {
 	return g
 }
 
-// Admitted is closed once the table is accepted, and never before its place is on
-// disk.
+// Admitted is closed once the table is accepted and its place is on disk.
 func (g *Guard) Admitted() <-chan struct{} { return g.admitted }
 
-// Status returns what the guard found last. It does not block.
+// Status returns the latest result of the guard. It does not block.
 func (g *Guard) Status() Status {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -89,15 +89,15 @@ func (g *Guard) setStatus(s Status) {
 	g.status = s
 }
 
-// Run admits the daemon as soon as the table is accepted, and then watches that the
-// API server stays that of the same cluster. It returns nil when ctx ends, and an
-// error that is [ErrOtherCluster] when another cluster answers: the process has to
-// end then, because what it knows of Pods and owners is mixed up. It may be called
+// Run admits the daemon as soon as the table is accepted, and then checks that the API
+// server still belongs to the same cluster. It returns nil when ctx ends. If another
+// cluster answers, it returns an error that is [ErrOtherCluster]; the process must then
+// end, because its knowledge of Pods and owners mixes two clusters. Run may be called
 // once.
 func (g *Guard) Run(ctx context.Context) error {
-	entry := entry{guard: g, said: map[string]bool{}}
-	for !entry.try(ctx) {
-		if !sleep(ctx, entry.pause()) {
+	admission := admission{guard: g, logged: map[string]bool{}}
+	for !admission.try(ctx) {
+		if !sleep(ctx, admission.pause()) {
 			return nil
 		}
 	}
@@ -114,21 +114,22 @@ func (g *Guard) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case uid := <-g.switched:
-			return g.leave(uid)
+			return g.clusterChanged(uid)
 		case <-ticker.C:
 			uid, err := g.read(ctx)
 			switch {
 			case err != nil:
 				klog.FromContext(ctx).V(4).Info("The cluster's identity could not be read", "err", err)
 			case uid != g.config.Table.Place().Cluster:
-				return g.leave(uid)
+				return g.clusterChanged(uid)
 			}
 		}
 	}
 }
 
-// leave records that cluster uid answers in place of the table's.
-func (g *Guard) leave(uid types.UID) error {
+// clusterChanged records that cluster uid answers in place of the table's, and returns
+// the error that ends the daemon.
+func (g *Guard) clusterChanged(uid types.UID) error {
 	s := Status{State: OtherCluster, Recorded: g.config.Table.Place(), Present: claims.Place{Cluster: uid, Host: g.config.Host}}
 	g.setStatus(s)
 	return fmt.Errorf("%w: check KUBECONFIG and the address of the API server; %v", ErrOtherCluster, s)

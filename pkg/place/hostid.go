@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// application separates this program's host ids from those that other programs
-// derive from the same machine id. It must never change: every table has the id.
+// application separates this program's host ids from ids that other programs derive from
+// the same machine id. It must never change, because every table has the id.
 const application = "vk-sandbox.cocoonstack.io/host-id"
 
-// HostID returns an id of the host, a UUID, from its machine id file. The machine
-// id itself is confidential (machine-id(5)), and the host's id is shown in the Node
-// and in logs, so the one does not lead to the other.
+// HostID returns an id of the host, a UUID, from its machine id file. The machine id
+// itself is confidential (machine-id(5)), and the host's id is shown in the Node and in
+// logs, so the machine id cannot be computed from it.
 //
-// The id is empty without an error where the host has none: the file is missing or
-// empty, or its system has not been set up yet. An empty name is no file.
+// The id is empty without an error if the host has no machine id: file is empty, the file
+// is missing or empty, or the system has not been set up yet.
 func HostID(file string) (string, error) {
 	if file == "" {
 		return "", nil

@@ -5,7 +5,7 @@ package place
 
 import "github.com/cocoonstack/vk-sandbox/pkg/metrics"
 
-// Metrics shows whether the claims table belongs here.
+// Metrics exposes whether the claims table belongs here.
 type Metrics struct {
 	registry *metrics.Registry
 	accepted *metrics.Desc

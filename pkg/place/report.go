@@ -13,10 +13,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
-// ReadReport returns what a daemon that does not accept the table at statePath has
-// found, and whether there is such a report. A daemon keeps it while it waits for an
-// approval; one that was stopped meanwhile leaves it. A report about another place
-// than the table has recorded now is out of date, and counts as none.
+// ReadReport returns the mismatch reported by a daemon that does not accept the table at
+// statePath, and whether there is a report. The daemon writes it while it waits for an
+// approval; a daemon stopped meanwhile leaves it behind. A report about a recorded place
+// other than the table's current one is out of date and is ignored.
 func ReadReport(fsys claimfile.FS, statePath string, recorded claims.Place) (Status, bool, error) {
 	data, err := fsys.ReadFile(statePath + claimfile.PlaceFileSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,8 +32,8 @@ func ReadReport(fsys claimfile.FS, statePath string, recorded claims.Place) (Sta
 	return s, s.Mismatch() && s.Recorded == recorded, nil
 }
 
-// writeReport is for [ReadReport]: the commands on the host then need neither the
-// cluster nor the daemon's settings to say what is wrong.
+// writeReport writes the mismatch for [ReadReport], so that the commands on the host need
+// neither the cluster nor the daemon's settings to explain it.
 func (g *Guard) writeReport(s Status) error {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	OtherHost State = "OtherHost"
 )
 
-// Status is a State and what it rests on. It is comparable, and is the JSON of the
+// Status is a State and the two places behind it. It is comparable, and its JSON is the
 // report beside the table.
 type Status struct {
 	State State `json:"state"`
@@ -40,7 +40,7 @@ type Status struct {
 // Mismatch reports whether the table belongs elsewhere.
 func (s Status) Mismatch() bool { return s.State == OtherCluster || s.State == OtherHost }
 
-// String is the status as a sentence for people.
+// String describes the status in a sentence.
 func (s Status) String() string {
 	switch s.State {
 	case Accepted:
@@ -56,7 +56,8 @@ func (s Status) String() string {
 	}
 }
 
-// Condition is whether the table may be used here. Its texts change only with the state.
+// Condition reports whether the table may be used here. Its texts change only with the
+// state.
 func (s Status) Condition() metav1.Condition {
 	c := metav1.Condition{
 		Type: api.ConditionClaimsTableAccepted, Status: metav1.ConditionFalse, Reason: string(s.State), Message: s.String(),
@@ -72,10 +73,9 @@ func (s Status) Condition() metav1.Condition {
 
 func named(id string) string { return cmp.Or(id, "unknown") }
 
-// compare says whether a table of the recorded place may be used at the present
-// one. What is not known on either side is no mismatch: an older build recorded
-// nothing, and a host may have no machine id. The cluster is known whenever this is
-// called.
+// compare decides whether a table of the recorded place may be used at the present one.
+// An unknown part on either side is no mismatch: an older build recorded nothing, and a
+// host may have no machine id. The cluster is always known here.
 func compare(recorded, present claims.Place) State {
 	switch {
 	case recorded.Cluster != "" && recorded.Cluster != present.Cluster:
@@ -87,8 +87,8 @@ func compare(recorded, present claims.Place) State {
 	}
 }
 
-// merge is the place to record once the present one is accepted. A host that is
-// unknown now does not erase the one that is recorded.
+// merge returns the place to record once the present one is accepted. An unknown host
+// does not erase the recorded one.
 func merge(recorded, present claims.Place) claims.Place {
 	return claims.Place{Cluster: present.Cluster, Host: cmp.Or(present.Host, recorded.Host)}
 }

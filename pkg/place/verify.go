@@ -12,20 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ErrOtherCluster says that another cluster than the table's answers.
+// ErrOtherCluster means that a cluster other than the table's answers.
 var ErrOtherCluster = errors.New("the API server belongs to another cluster than the claims table")
 
-// errNotAdmitted says that nothing can be verified yet.
+// errNotAdmitted means that nothing can be verified yet.
 var errNotAdmitted = errors.New("the claims table has not been accepted here")
 
-// Verify confirms that the table's cluster is the one that answers: it returns nil
-// only if a read that started after the call shows the recorded identity. What was
-// read before the call can then be believed to come from that cluster. An error that
-// is [ErrOtherCluster] says that another one answered; with any other error nothing
-// is known.
+// Verify confirms that the table's cluster is the one that answers: it returns nil only
+// if a read that started after the call shows the recorded identity. Data read before the
+// call then came from that cluster. An error that is [ErrOtherCluster] means that another
+// cluster answered; any other error proves nothing.
 //
-// Callers that wait at the same time share a read, so that a thousand of them cost
-// two or three.
+// Concurrent callers share a read, so that a thousand of them cost two or three.
 func (g *Guard) Verify(ctx context.Context) error {
 	select {
 	case <-g.admitted:
@@ -39,24 +37,24 @@ func (g *Guard) Verify(ctx context.Context) error {
 	if recorded := g.config.Table.Place().Cluster; uid != recorded {
 		select {
 		case g.switched <- uid:
-		default: // the watch has been told
+		default: // the watch was already notified
 		}
 		return fmt.Errorf("%w: cluster %s answered in place of %s", ErrOtherCluster, uid, recorded)
 	}
 	return nil
 }
 
-// sharedReads lets callers share reads in the way of a group commit: whoever asks
-// while one is under way waits for the next, which starts after it asked.
+// sharedReads lets callers share reads like a group commit: a caller that arrives during
+// a read waits for the next read, which starts after the call.
 type sharedReads struct {
 	read func(context.Context) (types.UID, error)
 
 	mu        sync.Mutex
-	gathering *sharedRead // the next read's callers; nil when nobody waits
+	gathering *sharedRead // the waiters of the next read; nil if there are none
 	reading   bool
 }
 
-// sharedRead is one read and those who wait for it.
+// sharedRead is one read and its waiters.
 type sharedRead struct {
 	done chan struct{}
 	uid  types.UID
@@ -72,8 +70,9 @@ func (s *sharedReads) get(ctx context.Context) (types.UID, error) {
 	r := s.gathering
 	if !s.reading {
 		s.reading = true
-		// The read belongs to all who wait, so no caller's end ends it.
-		go s.serve(context.WithoutCancel(ctx))
+		// All waiters share the read, so the end of one caller's context must not cancel
+		// it.
+		go s.readAll(context.WithoutCancel(ctx))
 	}
 	s.mu.Unlock()
 	select {
@@ -84,8 +83,8 @@ func (s *sharedReads) get(ctx context.Context) (types.UID, error) {
 	}
 }
 
-// serve reads until nobody waits.
-func (s *sharedReads) serve(ctx context.Context) {
+// readAll reads until nobody waits.
+func (s *sharedReads) readAll(ctx context.Context) {
 	for {
 		s.mu.Lock()
 		r := s.gathering

@@ -63,9 +63,9 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 	}
 }
 
-// A deletion right after the change is judged by the new controller, although no call
-// has told of the change.
-func TestADeletionIsJudgedByTheLastController(t *testing.T) {
+// A deletion right after the change uses the verdict about the new controller, although no call
+// has reported the change.
+func TestADeletionUsesTheLastController(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to types.UID
 		alive    []types.UID
@@ -192,7 +192,7 @@ func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
 
 // The Pod of a Sandbox that took it over from a warm pool goes while the daemon is
 // down, and so does the pool.
-func TestARestartJudgesByTheLastController(t *testing.T) {
+func TestARestartUsesTheLastController(t *testing.T) {
 	handedOn := func(w *world) claims.Claim {
 		claim := w.run("a", "P1", "W")
 		w.owners.Set(ownership.Alive, "S")

@@ -60,8 +60,8 @@ func TestARefusedTokenIsReplacedByTheNodeToken(t *testing.T) {
 	}
 }
 
-// withdrawn runs a Pod and has its claim wait in the release queue.
-func withdrawn(w *world, name string) claims.Claim {
+// enqueued runs a Pod and has its claim wait in the release queue.
+func enqueued(w *world, name string) claims.Claim {
 	w.t.Helper()
 	claim := w.run(name, "P-"+uid(name), uid(name))
 	w.owners.Set(ownership.Gone, uid(name))
@@ -74,11 +74,11 @@ func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		hang := make(chan struct{})
 		w.node.Set(func() { w.node.Hang["sb_1"] = hang })
-		first := withdrawn(w, "a")
+		first := enqueued(w, "a")
 		if r := w.p.table.Releasing(); len(r) != 1 || r[0].ID != first.ID {
 			t.Fatalf("releasing %v, want the one that hangs", r)
 		}
-		second := withdrawn(w, "b")
+		second := enqueued(w, "b")
 		if got := w.node.Destroyed(); !slices.Equal(got, []string{second.ID}) {
 			t.Errorf("released %v beside the one that hangs, want %s", got, second.ID)
 		}
@@ -94,7 +94,7 @@ func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
 func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.node.Set(func() { w.node.ReleaseErr["sb_1"] = fakes.Failing("release") })
-		claim := withdrawn(w, "a")
+		claim := enqueued(w, "a")
 		time.Sleep(48 * time.Hour)
 		w.restart()
 		time.Sleep(time.Minute)

@@ -116,7 +116,7 @@ func TestTwoDaemonsOfOneHost(t *testing.T) {
 		}
 	})
 	f.start(f.newStray(host, "--listen-addr=:10360", "--metrics-addr=127.0.0.1:10361"))
-	f.waitLog("waiting for another daemon to let go of the claims table")
+	f.waitLog("waiting for another daemon to release the lock of the claims table")
 
 	// The first one serves on, in both respects that a second writer would spoil.
 	f.run(on(host, newPod("while-both-run")))

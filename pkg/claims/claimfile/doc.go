@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package claimfile keeps a claims table in one file on the host: the file's JSON
-// form, its durable writes, and the lock that admits one writer. It does not know
-// what becomes of a claim; that is package claims.
+// Package claimfile keeps a claims table in one file on the host: the JSON format,
+// durable writes, and the single-writer lock. The states of a claim and their transitions
+// are in package claims.
 //
 // What a caller can rely on:
 //

@@ -13,29 +13,29 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// tableFields are the top level's names.
+// tableFields are the known fields of the top level.
 var tableFields = []string{"claims", "releasing", placeField}
 
 // contents is a decoded table file.
 type contents struct {
-	// claims are those under pod keys, ordered by key, then the releasing list.
+	// claims has the claims under pod keys, ordered by key, then the releasing list.
 	claims []claims.Claim
 	place  recordedPlace
 	extra  map[string]json.RawMessage
 }
 
-// errDamaged is the head of every error about a file that is not a table. The
-// decoder's own text stays out of it, because it can quote a token.
+// errDamaged is the base of every error about a file that is not a table. The decoder's
+// own text is left out, because it can quote a token.
 var errDamaged = errors.New("not a claims table; restore it from a copy, or move it away only when every sandbox it names may be lost")
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), errDamaged)
 }
 
-// decode reads a table file. It accepts what older builds wrote, and nothing
-// that is cut short, padded or without a claims field: an empty file is not a
-// table without claims. Two rows may name one sandbox: sandboxd can give an id
-// out twice, and each row's token may be the one that works ([claims.Table.Holders]).
+// decode reads a table file. It accepts the format of older builds, but nothing that is
+// truncated, padded or without a claims field: an empty file is not a table without
+// claims. Two rows may name one sandbox: sandboxd can give out an id twice, and either
+// row's token may be the valid one ([claims.Table.Holders]).
 func decode(data []byte) (contents, error) {
 	top, err := decodeObject(data)
 	if err != nil {
@@ -94,7 +94,7 @@ func decodeObject(data []byte) (map[string]json.RawMessage, error) {
 	return m, nil
 }
 
-// withoutFields returns the fields of m that are not in known; nil when none is left.
+// withoutFields returns the fields of m that are not in known; nil if there are none.
 func withoutFields(m map[string]json.RawMessage, known []string) map[string]json.RawMessage {
 	for _, name := range known {
 		delete(m, name)
@@ -114,9 +114,9 @@ func encodeMember(name string, value []byte) (claims.Record, error) {
 	return slices.Concat(quoted, []byte(":"), value), nil
 }
 
-// appendTable renders the file from what is encoded already, as it is ordered: the
-// members of the claims field, the releasing list, and further members. An encoder
-// would read and check every row again for each change of one.
+// appendTable renders the file from records that are already encoded and ordered: the
+// members of the claims field, the releasing list, and further members. An encoder would
+// read and check every row again for each change of one.
 func appendTable(b []byte, held, releasing, extra []claims.Record) []byte {
 	size := len(`{"claims":{},"releasing":[]}`)
 	for _, parts := range [][]claims.Record{held, releasing, extra} {

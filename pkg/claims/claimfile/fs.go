@@ -10,19 +10,18 @@ import (
 	"os"
 )
 
-// FS is the part of a file system that the table stands on. [OS] is the real
-// one; tests put in one that fails, forgets what was not synced, and stops at
-// any step.
+// FS is the part of a file system that the table uses. [OS] is the real one; tests use
+// one that fails, loses unsynced writes, and stops at any step.
 type FS interface {
-	// ReadFile returns the whole file; an error that is [fs.ErrNotExist] when
-	// there is none.
+	// ReadFile returns the whole file. A missing file is an error that is
+	// [fs.ErrNotExist].
 	ReadFile(name string) ([]byte, error)
-	// Create makes a new file for writing, in place of any of that name, with
-	// mode 0600 whatever the umask.
+	// Create makes a new file for writing, replacing any file of that name, with mode
+	// 0600 regardless of the umask.
 	Create(name string) (File, error)
 	// Rename replaces newName atomically.
 	Rename(oldName, newName string) error
-	// Remove deletes the file; no error when there is none.
+	// Remove deletes the file. A missing file is no error.
 	Remove(name string) error
 	// SyncDir makes the renames in a directory durable.
 	SyncDir(name string) error
@@ -31,7 +30,7 @@ type FS interface {
 // File is a file being written.
 type File interface {
 	io.Writer
-	// Sync makes what was written durable.
+	// Sync makes the written data durable.
 	Sync() error
 	Close() error
 }
@@ -44,7 +43,7 @@ type osFS struct{}
 func (osFS) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
 func (osFS) Create(name string) (File, error) {
-	// Removing first matters: opening an existing file would keep its mode.
+	// The file is removed first, because opening an existing file would keep its mode.
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -14,16 +14,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// lockRetry is how often a daemon that waits for the lock tries again.
+// lockRetry is the interval between tries of a daemon that waits for the lock.
 const lockRetry = 500 * time.Millisecond
 
-// errLockHeld says that another daemon has the lock at the moment.
+// errLockHeld means that another daemon holds the lock.
 var errLockHeld = errors.New("another daemon holds it")
 
-// Lock makes the caller the one writer of the table at path. It creates the
-// directory at 0700 when it is missing, and waits while another daemon holds
-// the lock, until ctx ends. Nothing else is written before the lock is held.
-// The kernel drops the lock with the process, however it ends.
+// Lock makes the caller the only writer of the table at path. It creates the directory
+// with mode 0700 if it is missing, and waits until ctx ends while another daemon holds
+// the lock. Nothing else is written before the lock is held. The kernel releases the lock
+// when the process ends, however it ends.
 func Lock(ctx context.Context, path string) (*WriterLock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("create the state directory: %w", err)
@@ -34,7 +34,7 @@ func Lock(ctx context.Context, path string) (*WriterLock, error) {
 	l := &WriterLock{path: path + ".lock"}
 	err := l.take()
 	if errors.Is(err, errLockHeld) {
-		klog.FromContext(ctx).Info("waiting for another daemon to let go of the claims table", "lock", l.path)
+		klog.FromContext(ctx).Info("waiting for another daemon to release the lock of the claims table", "lock", l.path)
 	}
 	for errors.Is(err, errLockHeld) && ctx.Err() == nil {
 		select {

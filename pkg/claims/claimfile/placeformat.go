@@ -11,22 +11,22 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// placeField is the member of the file that has the place.
+// placeField is the name of the member with the place.
 const placeField = "place"
 
-// placeFields are the names inside it; any other is kept as it came.
+// placeFields are the known fields of the place; other fields are written back unchanged.
 var placeFields = []string{"cluster", "host"}
 
-// recordedPlace is a place as it was found in a file.
+// recordedPlace is a place as read from a file.
 type recordedPlace struct {
 	claims.Place
-	// found is its part of the file, with its name; nil when there is none.
+	// found is the place's encoded member of the file; nil if there is none.
 	found claims.Record
 	extra map[string]json.RawMessage
 }
 
-// decodePlace reads the file's place field; nil is none. One that cannot be read
-// stays in the file as it came: it does not make the rows unreadable.
+// decodePlace reads the file's place field; nil means none. A place that cannot be read
+// is written back unchanged: it does not make the rows unreadable.
 func decodePlace(raw json.RawMessage) (recordedPlace, error) {
 	if raw == nil {
 		return recordedPlace{}, nil
@@ -45,9 +45,9 @@ func decodePlace(raw json.RawMessage) (recordedPlace, error) {
 	return r, nil
 }
 
-// member renders p as a member of the file; nil when there is no place. The place
-// that was found stays as it came. Another one keeps the fields that another build
-// wrote into it.
+// member renders p as a member of the file; nil if there is no place. An unchanged place
+// is written back as it was read. A changed one keeps the fields that another build wrote
+// into it.
 func (r recordedPlace) member(p claims.Place) (claims.Record, error) {
 	if p == r.Place {
 		return r.found, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// Read returns the claims in the table file at path, ordered by key, those of
-// the releasing list last. It takes no lock and writes nothing. It is safe beside a
-// running daemon, which replaces the whole file.
+// Read returns the claims in the table file at path, ordered by key, those of the
+// releasing list last. It takes no lock and writes nothing. It is safe beside a running
+// daemon, which replaces the whole file.
 //
 // The file does not record which claims sandboxd has confirmed, so none is
 // [claims.Quarantined]; a claim that could not be recorded is [claims.Releasing]. A
@@ -33,8 +33,8 @@ func Read(fsys FS, path string) ([]claims.Claim, error) {
 	return c.claims, nil
 }
 
-// ReadPlace returns the place that the table file at path has recorded. Like
-// [Read] it takes no lock and writes nothing, and it fails as that does.
+// ReadPlace returns the place recorded in the table file at path. Like [Read] it takes no
+// lock and writes nothing, and it returns the same errors.
 func ReadPlace(fsys FS, path string) (claims.Place, error) {
 	c, err := readFile(fsys, path)
 	return c.place.Place, err
@@ -53,7 +53,7 @@ func readFile(fsys FS, path string) (contents, error) {
 	return c, nil
 }
 
-// bucket puts the releasing claims behind the others.
+// bucket sorts releasing claims after the others.
 func bucket(c claims.Claim) int {
 	if c.State == claims.Releasing {
 		return 1

@@ -11,9 +11,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// ReplaceFile writes data to path, at mode 0600, so that after a crash the file is either the old
-// one or the new one, whole: temporary file, fsync, rename, directory fsync.
-// The temporary file has one fixed name, so failures do not pile files up.
+// ReplaceFile writes data to path with mode 0600, so that after a crash the file is
+// either the old one or the new one, whole: temporary file, fsync, rename, directory
+// fsync. The temporary file has a fixed name, so that failures leave at most one.
 func ReplaceFile(fsys FS, path string, data []byte) (err error) {
 	tmp := path + ".tmp"
 	f, err := fsys.Create(tmp)

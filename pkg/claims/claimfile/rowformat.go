@@ -13,7 +13,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// fileRow is a row's form in the file. Only rows of the releasing list have key.
+// fileRow is the JSON format of a row. Only rows of the releasing list have key.
 type fileRow struct {
 	ID         string        `json:"id"`
 	Token      string        `json:"token"`
@@ -27,14 +27,13 @@ type fileRow struct {
 	Key        string        `json:"key,omitempty"`
 }
 
-// rowFields are fileRow's names; any other is kept as it came.
+// rowFields are fileRow's field names; other fields are written back unchanged.
 var rowFields = []string{"id", "token", "address", "podUID", "authority", "claimedAt", "deadline", "owner", "controller", "key"}
 
-// decodeRow reads one row. The address and the times may be unreadable: sandboxd
-// knows them too, and a daemon that refused to start over one of them would
-// hold up every other claim. The other fields say whose the sandbox is. Without
-// them a row would pass for that of a bare Pod or of an older build, which have
-// other verdicts, so they must be readable.
+// decodeRow reads one row. The address and the times may be unreadable: sandboxd knows
+// them too, and refusing to start because of one would block every other claim. The other
+// fields identify who owns the sandbox and must be readable: without them a row would be
+// taken for that of a bare Pod or of an older build, which have other verdicts.
 func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 	fields, err := decodeObject(raw)
 	if err != nil {
@@ -63,8 +62,7 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 	}, f.Key, nil
 }
 
-// readRow decodes a row's fields, and returns those that may be unreadable and
-// are.
+// readRow decodes a row's fields. It returns the optional fields that could not be read.
 func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]json.RawMessage, err error) {
 	optional := map[string]any{"address": &f.Address, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline}
 	required := map[string]any{
@@ -103,7 +101,7 @@ func encodeRow(r claims.Row, key string) (claims.Record, error) {
 		return nil, err
 	}
 	for name, value := range r.Unknown {
-		// A field that could not be read gives way once its value is known.
+		// An unreadable field is replaced once its value is known.
 		if own, ok := fields[name]; !ok || string(own) == `""` {
 			fields[name] = value
 		}

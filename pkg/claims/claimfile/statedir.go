@@ -13,16 +13,15 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The suffixes of the files beside a table: what a daemon that is not allowed to
-// use the table has found, and an operator's approval, which ends with its kind.
+// Suffixes of the files beside a table: the report of a daemon that may not use the
+// table, and an operator's approval, which ends with its kind.
 const (
 	PlaceFileSuffix    = ".place"
 	ApprovalFileSuffix = ".approval-"
 )
 
-// restrictDirectory takes group and world off the state directory, but only where it
-// holds nothing except the table's own files: the table may lie in a
-// directory that others use.
+// restrictDirectory removes group and world access from the state directory, but only if
+// it contains nothing except the table's own files: the directory may be shared.
 func restrictDirectory(ctx context.Context, path string) error {
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
@@ -48,8 +47,8 @@ func restrictDirectory(ctx context.Context, path string) error {
 	return nil
 }
 
-// ownFiles are the names of the files that this program keeps in the directory of
-// a table: the table itself, and what a daemon and an operator leave beside it.
+// ownFiles returns the names of this program's files in the directory of a table: the
+// table itself, and the files that a daemon and an operator leave beside it.
 func ownFiles(table string) []string {
 	names := []string{table + ".lock"}
 	for _, suffix := range []string{"", PlaceFileSuffix, ApprovalFileSuffix + "place", ApprovalFileSuffix + "missing-owners"} {

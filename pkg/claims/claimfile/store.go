@@ -19,19 +19,19 @@ type Store struct {
 	fs   FS
 	path string
 
-	// place and extra are what Load found: the place with its form in the file, and
-	// the members of the file that this build does not know.
+	// place and extra were read by Load: the place with its encoded form, and the members
+	// of the file that this build does not know.
 	place recordedPlace
 	extra []claims.Record
 
-	// buffer is the file of the last write. It is reused: under a burst of changes new
-	// ones would be garbage of several times the daemon's memory each second.
+	// buffer has the file of the last write. It is reused, because a burst of changes
+	// would otherwise produce several times the daemon's memory in garbage each second.
 	buffer []byte
 	// members is reused for the same reason.
 	members []claims.Record
 }
 
-// New returns the store at path, which need not exist yet.
+// New returns the store at path. The file need not exist yet.
 func New(fsys FS, path string) *Store { return &Store{fs: fsys, path: path} }
 
 // Load implements [claims.Store]. A missing file is an empty table.
@@ -54,8 +54,8 @@ func (s *Store) Load() ([]claims.Claim, claims.Place, error) {
 	return c.claims, c.place.Place, nil
 }
 
-// Encode implements [claims.Store]. A claim under its key becomes a member of the
-// claims field, a releasing one an element of the releasing list.
+// Encode implements [claims.Store]. A claim under its key becomes a member of the claims
+// field, a releasing claim an element of the releasing list.
 func (s *Store) Encode(c claims.Claim) (claims.Record, error) {
 	if c.State == claims.Releasing {
 		return encodeRow(c.Row, c.Key)

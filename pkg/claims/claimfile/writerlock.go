@@ -18,29 +18,29 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// lockCheck is how often [WriterLock.Watch] looks for the lock file.
+// lockCheck is the interval at which [WriterLock.Watch] checks the lock file.
 const lockCheck = time.Second
 
-// ErrLockLost says that this daemon can no longer be sure to be the only writer
-// of the table. It lasts: what another daemon has written meanwhile is read at
-// the next start only.
+// ErrLockLost means that this daemon may no longer be the only writer of the table. It is
+// permanent: changes written by another daemon are read at the next start only.
 var ErrLockLost = errors.New("another process has replaced the lock file of the claims table; this daemon writes no more and has to be started again")
 
-// WriterLock is the right to write one claims table. It consists of two locks.
-// The one on the file beside the table excludes every build. The one on the
-// directory cannot be removed as long as the table is there, and keeps a second
-// daemon out when someone deletes the file.
+// WriterLock is the right to write one claims table. It consists of two locks. The lock
+// on the file beside the table excludes every build. The lock on the directory cannot be
+// removed while the table exists, and excludes a second daemon if someone deletes the
+// lock file.
 type WriterLock struct {
 	path string // of the lock file
 
 	mu   sync.Mutex
 	file *flock.Flock
-	dir  *flock.Flock // nil where another table is in the directory
+	dir  *flock.Flock // nil if another table is in the directory
 	lost bool
 }
 
-// take gets both locks, or errLockHeld and neither. The directory comes first: a
-// daemon that waits for it does not touch the lock file of the one that writes.
+// take acquires both locks or neither; errLockHeld means that another daemon has one. The
+// directory comes first, so that a waiting daemon does not touch the lock file of the
+// writer.
 func (l *WriterLock) take() (err error) {
 	dir, err := lockDirectory(l.path)
 	if err != nil {
@@ -54,8 +54,8 @@ func (l *WriterLock) take() (err error) {
 	return nil
 }
 
-// lockFile locks the lock file and makes sure that it is still the one of that
-// name: a lock on a file that was deleted excludes nobody.
+// lockFile locks the lock file and verifies that path still names it: a lock on a deleted
+// file excludes nobody.
 func lockFile(path string) (*flock.Flock, error) {
 	lock, err := tryLock(flock.New(path, flock.SetPermissions(fileMode)))
 	if err != nil {
@@ -67,8 +67,8 @@ func lockFile(path string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// lockDirectory locks the directory of a lock file; nil when another table's lock
-// file is in it, whose daemon must not be kept out.
+// lockDirectory locks the directory of a lock file. It returns nil if another table's
+// lock file is in the directory, because that table's daemon must not be excluded.
 func lockDirectory(path string) (*flock.Flock, error) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
@@ -101,7 +101,7 @@ func closeLock(lock *flock.Flock) error {
 	return lock.Close()
 }
 
-// inPlace reports whether path names the file that is locked.
+// inPlace reports whether path names the locked file.
 func inPlace(lock *flock.Flock, path string) bool {
 	held, err := lock.Stat()
 	if err != nil {
@@ -111,17 +111,16 @@ func inPlace(lock *flock.Flock, path string) bool {
 	return err == nil && os.SameFile(held, named)
 }
 
-// Unlock lets another daemon write. It is called once, after the last write.
+// Unlock releases the lock. Call it once, after the last write.
 func (l *WriterLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(closeLock(l.file), closeLock(l.dir))
 }
 
-// Check makes sure that the lock file is the one that is locked. A file that was
-// deleted is made and locked again. Where a file that is not ours has taken its
-// place, another daemon may have written the table, and the answer is
-// [ErrLockLost], then and ever after.
+// Check verifies that the lock file is the locked one. A deleted lock file is created and
+// locked again. If another process has replaced it, that process may have written the
+// table, and this and every later call returns [ErrLockLost].
 func (l *WriterLock) Check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,13 +145,13 @@ func (l *WriterLock) Check() error {
 	if err != nil {
 		return fmt.Errorf("make the lock file of the claims table again: %w", err)
 	}
-	_ = l.file.Close() // a file that has no name any more
+	_ = l.file.Close() // the file was deleted
 	l.file = again
 	return nil
 }
 
-// Watch keeps the lock file in place until ctx ends. It returns [ErrLockLost] as
-// soon as the lock is lost, and nil otherwise.
+// Watch checks the lock file until ctx ends. It returns [ErrLockLost] as soon as the lock
+// is lost, and nil otherwise.
 func (l *WriterLock) Watch(ctx context.Context) error {
 	turn := time.NewTicker(lockCheck)
 	defer turn.Stop()
@@ -174,8 +173,8 @@ func (l *WriterLock) Watch(ctx context.Context) error {
 	}
 }
 
-// Guard returns fsys with a [WriterLock.Check] before each file that is made, so
-// that nothing is written without the lock.
+// Guard returns fsys with a [WriterLock.Check] before each file that is created, so that
+// nothing is written without the lock.
 func (l *WriterLock) Guard(fsys FS) FS { return guardedFS{FS: fsys, lock: l} }
 
 type guardedFS struct {

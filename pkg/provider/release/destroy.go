@@ -13,15 +13,15 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// Destroy asks sandboxd to destroy a sandbox whose release is authorised. gone is true
-// when sandboxd has confirmed that it no longer exists. Neither gone nor an error means
-// that sandboxd does not know the id at the moment, which is not sure yet: a 404 is also
-// the answer to a wrong token. It is not cancelled by ctx.
+// Destroy asks sandboxd to destroy a sandbox whose release is authorised. gone is true if
+// sandboxd has confirmed that the sandbox no longer exists. If gone is false and err is
+// nil, sandboxd does not know the id at the moment; that proves nothing yet, because a
+// wrong token is also answered with 404. ctx does not cancel the request.
 func (q *Queue) Destroy(ctx context.Context, c claims.Claim) (gone bool, err error) {
 	ctx = context.WithoutCancel(ctx)
 	defer func() {
 		if why, changed := q.tries.record(c.ID, gone, err); changed {
-			klog.FromContext(ctx).Info("release is not confirmed yet; it is tried again until it is", "key", c.Key, "claim", c.ID, "why", why)
+			klog.FromContext(ctx).Info("release is not confirmed yet; it is retried until sandboxd confirms it", "key", c.Key, "claim", c.ID, "why", why)
 		}
 	}()
 	err = q.client.Release(ctx, c.ID, c.Token)
@@ -44,14 +44,14 @@ func (q *Queue) Destroy(ctx context.Context, c claims.Claim) (gone bool, err err
 	case goneErr != nil:
 		return false, goneErr
 	case !gone:
-		return false, err // the single read knows it, the listing does not yet
+		return false, err // the single read returns it, the listing does not yet
 	}
 	return true, nil
 }
 
 // destroyByID destroys a sandbox with the node API token, because sandboxd refused the
-// sandbox's own token and still lists the sandbox. The listing has to name the claim's
-// key: an id that was given to another claim since must not be destroyed.
+// sandbox's own token and still lists the sandbox. The listing must name the claim's key:
+// an id that has been reused for another claim must not be destroyed.
 func (q *Queue) destroyByID(ctx context.Context, c claims.Claim, row sandboxd.Sandbox, refused error) (gone bool, err error) {
 	if q.releaseByID == nil || row.ClaimRef != c.Key {
 		klog.FromContext(ctx).Error(refused, "sandboxd refuses the release token of a sandbox that it still lists; destroy it on the node if it does not end with its lease", "claim", c.ID)
@@ -64,9 +64,9 @@ func (q *Queue) destroyByID(ctx context.Context, c claims.Claim, row sandboxd.Sa
 	return true, nil
 }
 
-// Forget drops a claim whose sandbox is confirmed gone. A write that fails is no error
-// for the caller: at worst the row is loaded at the next start, and sandboxd answers
-// then that the sandbox does not exist.
+// Forget drops a claim whose sandbox is confirmed gone. A failed write is not returned:
+// at worst the row is loaded at the next start, and sandboxd then answers that the
+// sandbox does not exist.
 func (q *Queue) Forget(ctx context.Context, c claims.Claim) {
 	q.index.Forget(c.ID)
 	q.rechecks.forget(c.Key)

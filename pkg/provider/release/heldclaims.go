@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// manyMissing is from how many claims on they are held, if they lose their Pods
-	// and owners together and no deletion was seen: an API server that was restored
-	// from an older backup loses many objects at once.
+	// manyMissing is the number of claims from which they are held, if they lose their
+	// Pods and owners together and no deletion was seen: an API server restored from an
+	// older backup loses many objects at once.
 	manyMissing = 3
-	// missingGather is how long a claim waits for others to go missing with it. The
-	// claims that one list leaves without a Pod are all checked within two passes.
+	// missingGather is how long a claim waits for other claims to lose their owners too.
+	// The claims that one list leaves without a Pod are all checked within two passes.
 	missingGather = 15 * time.Second
 	// DefaultHold is how long held claims are kept.
 	DefaultHold = time.Hour
@@ -26,13 +26,13 @@ const (
 	heldRecheck = time.Minute
 )
 
-// heldClaims is the claims whose Pod and owner are missing although no deletion was seen,
-// by sandbox id. One or two are released once missingGather has passed. From manyMissing
-// on they are held, and released after the hold or when an operator approves it. A claim
-// whose owner is found again is not held any more. A claim whose name a Pod of another
-// owner takes is released when that Pod has a claim, and counts towards the hold of the
-// others for as long as a hold lasts. It is not persisted: after a restart a hold begins anew. The zero value
-// is ready.
+// heldClaims keeps, by sandbox id, the claims whose Pod and owner are missing although no
+// deletion was seen. Fewer than manyMissing are released after missingGather. From
+// manyMissing on they are held until the hold ends or an operator approves their release.
+// A hold ends for a claim whose owner is found again. A claim whose name a Pod of another
+// owner takes is released when that Pod has a claim, but counts as missing until a hold
+// would end. Nothing is persisted: after a restart a hold begins anew. The zero value is
+// ready.
 type heldClaims struct {
 	hold time.Duration
 
@@ -47,9 +47,9 @@ type missingOwner struct {
 	held  bool
 }
 
-// mayRelease records that the claim's owner is missing, and reports whether its
-// sandbox may be released now. held is true when the claim is held, began when that
-// is new.
+// mayRelease records that the claim's owner is missing, and reports whether its sandbox
+// may be released now. held is true if the claim is held, began if this call started the
+// hold.
 func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, began bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,7 +65,7 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 	if !o.held && h.missing() >= manyMissing {
 		o.held, began = true, true
 		for id, other := range h.claims {
-			began = began && !other.held // one more claim of a hold that began before
+			began = began && !other.held // this claim joins an earlier hold
 			other.held = true
 			h.claims[id] = other
 		}
@@ -80,7 +80,7 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 	}
 }
 
-// missing is how many claims count towards a hold. The caller holds mu.
+// missing is the number of claims that count towards a hold. The caller holds mu.
 func (h *heldClaims) missing() int {
 	n := len(h.claims)
 	for id := range h.displaced {
@@ -91,9 +91,9 @@ func (h *heldClaims) missing() int {
 	return n
 }
 
-// kept records a reading that keeps the claim. One that found the owner ends the hold. One
-// that failed, of a claim whose Pod vanished unseen, counts as a missing owner, because
-// the owner may be missing as those of the other claims are.
+// kept records a verdict that keeps the claim. A verdict that found the owner ends the
+// hold. A failed read for a claim whose Pod vanished unseen counts as a missing owner,
+// because that owner may be missing like the others.
 func (h *heldClaims) kept(c claims.Claim, d ownership.Decision, now time.Time) {
 	if d.Err == nil {
 		h.forget(c.ID)
@@ -113,8 +113,7 @@ func (h *heldClaims) kept(c claims.Claim, d ownership.Decision, now time.Time) {
 }
 
 // displace records that a Pod of another owner wants the name of a claim whose Pod's
-// deletion was not seen. The Pod may get no claim for long; what is known of the old one
-// stays until then.
+// deletion was not seen. The record stays while that Pod waits for a claim.
 func (h *heldClaims) displace(id string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,7 +140,7 @@ func (h *heldClaims) prune(wanted map[string]bool) {
 	maps.DeleteFunc(h.claims, func(id string, _ missingOwner) bool { return !wanted[id] })
 }
 
-// until returns when a held claim is released without an operator's approval.
+// until returns when a held claim is released without approval.
 func (h *heldClaims) until(id string) (time.Time, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,7 +22,7 @@ type Owners interface {
 	Pod(ctx context.Context, namespace, name string, uid types.UID) ownership.Decision
 }
 
-// Pods are the Pods that hold claims.
+// Pods answers which Pods hold claims.
 type Pods interface {
 	// Lock waits for the lock of a Pod key.
 	Lock(key string) (unlock func())
@@ -30,30 +30,29 @@ type Pods interface {
 	HasNoPod(claims.Claim) bool
 }
 
-// Events takes what is recorded about a release.
+// Events records releases.
 type Events interface {
 	Released(c claims.Claim, why string)
 }
 
-// OwnerCheckConfig is what an OwnerCheck is made from.
+// OwnerCheckConfig configures an OwnerCheck.
 type OwnerCheckConfig struct {
 	Table  *claims.Table
 	Queue  *Queue
 	Owners Owners
 	Pods   Pods
 	Events Events
-	// PodLists returns how often the Pods have been listed anew; 0 where that is not
-	// known. While it does not change, no deletion can have been missed.
+	// PodLists returns how often the Pods have been listed anew; 0 if that is unknown.
+	// While it does not change, no deletion can have been missed.
 	PodLists func() uint64
 	// Hold is how long claims are kept whose Pods and owners went missing together
-	// without a deletion having been seen; 0 means [DefaultHold].
+	// without a deletion being seen; 0 means [DefaultHold].
 	Hold time.Duration
 }
 
-// OwnerCheck reads the owners of the claims that no Pod holds: those that a deletion
-// preserved, and those whose Pod vanished unseen. An owner that is gone, replaced, in
-// teardown or expired releases the claim; any other keeps it. It is safe for concurrent
-// use.
+// OwnerCheck reads the owners of claims that no Pod holds: preserved claims, and claims
+// whose Pod vanished unseen. An owner that is gone, replaced, being deleted or expired
+// releases the claim; any other owner keeps it. It is safe for concurrent use.
 type OwnerCheck struct {
 	table    *claims.Table
 	queue    *Queue
@@ -65,8 +64,8 @@ type OwnerCheck struct {
 	held     heldClaims
 }
 
-// NewOwnerCheck returns an OwnerCheck. A claim that its queue takes over is not checked
-// again.
+// NewOwnerCheck returns an OwnerCheck. It no longer checks claims that its queue has
+// taken over.
 func NewOwnerCheck(c OwnerCheckConfig) *OwnerCheck {
 	return &OwnerCheck{
 		table: c.Table, queue: c.Queue, owners: c.Owners, pods: c.Pods, events: c.Events, podLists: c.PodLists,
@@ -74,7 +73,7 @@ func NewOwnerCheck(c OwnerCheckConfig) *OwnerCheck {
 	}
 }
 
-// Pass reads the owners that are due. The Pod cache has to have seen a whole list.
+// Pass reads the owners that are due. The Pod cache must have seen a complete list.
 func (o *OwnerCheck) Pass(ctx context.Context) {
 	withoutPod := o.table.Select(o.pods.HasNoPod)
 	o.prune(withoutPod)
@@ -88,7 +87,7 @@ func (o *OwnerCheck) Pass(ctx context.Context) {
 	}
 }
 
-// prune forgets the claims that are not checked any more.
+// prune forgets the claims that are no longer checked.
 func (o *OwnerCheck) prune(withoutPod []claims.Claim) {
 	ids, keys := map[string]bool{}, map[string]bool{}
 	for _, c := range withoutPod {
@@ -107,7 +106,7 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 	}
 	logger := klog.FromContext(ctx).WithValues("key", c.Key, "claim", c.ID)
 	if c.State == claims.Tentative {
-		// No Pod ever used it, and the Pod that it was for has gone.
+		// No Pod ever used this claim, and the Pod that requested it is gone.
 		if err := o.table.EnsureDurable(); err == nil {
 			o.queue.Enqueue(ctx, c)
 			logger.Info("no pod holds this claim, which was never recorded; returning its sandbox")
@@ -140,9 +139,9 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 	o.events.Released(c, d.Reason)
 }
 
-// confirmPodGone reads the Pod before a verdict over its owner releases. The Pod cache can
-// be behind an API server that was restored from a backup: the Pod is back, and an owner
-// that is younger than the backup is gone.
+// confirmPodGone reads the Pod before a verdict about its owner releases. The Pod cache
+// can lag behind an API server that was restored from a backup: the Pod then exists
+// again, and an owner created after the backup does not.
 func (o *OwnerCheck) confirmPodGone(ctx context.Context, c claims.Claim, d ownership.Decision) ownership.Decision {
 	if !d.Release || c.Owner == nil && c.Controller == nil {
 		return d
@@ -154,9 +153,9 @@ func (o *OwnerCheck) confirmPodGone(ctx context.Context, c claims.Claim, d owner
 	return ownership.Decision{Reason: d.Reason + ", and its pod is not", Err: pod.Err}
 }
 
-// verdictForClaim decides by what the row recorded of the Pod that is gone: the owner of
-// a preserved claim, else the last controller of the Pod, else the bare Pod itself. A
-// row from an older build that names neither authorises nothing.
+// verdictForClaim reads the object that the row recorded for its vanished Pod: the owner
+// of a preserved claim, else the Pod's last controller, else the bare Pod itself. A row
+// of an older build that names neither releases nothing.
 func (o *OwnerCheck) verdictForClaim(ctx context.Context, c claims.Claim) ownership.Decision {
 	switch {
 	case c.Owner != nil:
@@ -166,12 +165,12 @@ func (o *OwnerCheck) verdictForClaim(ctx context.Context, c claims.Claim) owners
 	case c.Authority != "" && c.Authority == c.PodUID:
 		return o.ReadVerdict(ctx, c, nil)
 	default:
-		return ownership.Decision{Reason: "the table does not say who owned it; it ends with its lease"}
+		return ownership.Decision{Reason: "the claims table does not record its owner; the sandbox ends with its lease"}
 	}
 }
 
-// ReadVerdict reads the object that decides over the claim: the controller owner, or for
-// a bare Pod, whose owner is nil, the Pod itself.
+// ReadVerdict reads the controller owner and decides whether the claim may be released.
+// owner is nil for a bare Pod; then the Pod itself is read.
 func (o *OwnerCheck) ReadVerdict(ctx context.Context, c claims.Claim, owner *claims.Owner) ownership.Decision {
 	pod := pods.NameOf(c.Key)
 	if owner == nil {
@@ -180,11 +179,11 @@ func (o *OwnerCheck) ReadVerdict(ctx context.Context, c claims.Claim, owner *cla
 	return o.owners.Owner(ctx, pod.Namespace, *owner)
 }
 
-// Schedule puts the first check of the claim's owner a few seconds from now.
+// Schedule schedules the first check of the claim's owner.
 func (o *OwnerCheck) Schedule(c claims.Claim) { o.rechecks.schedule(c) }
 
-// Preserved schedules the first check of a claim that the decision d has preserved when
-// its Pod went away. seen is true when the deletion of the Pod was seen.
+// Preserved schedules the first check of a claim that decision d preserved when its Pod
+// was deleted or vanished. seen is true if the deletion of the Pod was seen.
 func (o *OwnerCheck) Preserved(c claims.Claim, d ownership.Decision, seen bool) {
 	o.rechecks.schedule(c)
 	if seen {
@@ -193,8 +192,9 @@ func (o *OwnerCheck) Preserved(c claims.Claim, d ownership.Decision, seen bool) 
 	o.rechecks.alive(c, d, o.podLists())
 }
 
-// Displaced records that a Pod of another owner takes the claim's name. Unless the deletion
-// of its Pod is known, the claim counts towards the hold of other missing claims.
+// Displaced records that a Pod of another owner takes the claim's name. Unless the
+// deletion of the claim's Pod is known, the claim counts towards the hold of other
+// missing claims.
 func (o *OwnerCheck) Displaced(c claims.Claim) {
 	if !o.rechecks.deletionKnown(c, o.podLists()) {
 		o.held.displace(c.ID, time.Now())
@@ -207,13 +207,13 @@ func (o *OwnerCheck) Cancel(key string) { o.rechecks.forget(key) }
 // Reason is the latest verdict that kept the claim; empty when there is none.
 func (o *OwnerCheck) Reason(c claims.Claim) string { return o.rechecks.keptBecause(c) }
 
-// HeldUntil returns when a held claim is released without an operator's approval.
+// HeldUntil returns when a held claim is released without approval.
 func (o *OwnerCheck) HeldUntil(id string) (until time.Time, held bool) { return o.held.until(id) }
 
-// HeldClaims is how many claims are held because their Pods and owners went missing
-// together without a deletion having been seen. It never blocks.
+// HeldClaims is the number of claims held because their Pods and owners went missing
+// together without a deletion being seen. It never blocks.
 func (o *OwnerCheck) HeldClaims() int { return o.held.count() }
 
-// ReleaseHeld approves the release of the claims that are held since before the given
+// ReleaseHeld approves the release of claims that have been held since before the given
 // time. Their owners are read once more first.
 func (o *OwnerCheck) ReleaseHeld(before time.Time) { o.held.approve(before) }

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// retryEvery is how often a release that is not confirmed is tried.
+	// retryEvery is the interval between two tries of an unconfirmed release.
 	retryEvery = 10 * time.Second
-	// maxConcurrent is how many sandboxes are destroyed at once.
+	// maxConcurrent bounds concurrent releases.
 	maxConcurrent = 32
 )
 
-// Client is what a Queue asks of sandboxd.
+// Client is the part of sandboxd's API that a Queue uses.
 type Client interface {
 	Release(ctx context.Context, id string, token sandboxd.Token) error
 }
@@ -35,12 +35,12 @@ type Index interface {
 	Forget(id string)
 }
 
-// Config is what a Queue is made from.
+// Config configures a Queue.
 type Config struct {
 	Table  *claims.Table
 	Client Client
 	Index  Index
-	// ReleaseByID releases a sandbox with the node API token; nil where that is not
+	// ReleaseByID releases a sandbox with the node API token; nil if that is not
 	// possible.
 	ReleaseByID func(ctx context.Context, id string) error
 	// Jitter lengthens the interval between two passes at random, by at most this
@@ -63,7 +63,7 @@ type Queue struct {
 	wake     chan struct{}
 }
 
-// NewQueue returns a Queue that starts to work with [Queue.Run].
+// NewQueue returns a Queue. It starts with [Queue.Run].
 func NewQueue(c Config) *Queue {
 	return &Queue{
 		table: c.Table, client: c.Client, index: c.Index, releaseByID: c.ReleaseByID, jitter: c.Jitter,
@@ -71,12 +71,12 @@ func NewQueue(c Config) *Queue {
 	}
 }
 
-// Enqueue hands a claim whose release is authorised to the queue. A write that fails is
-// no error for the caller: the file still has the row and its credential under the Pod
-// key, and the same verdict is reached after a restart.
+// Enqueue hands a claim whose release is authorised to the queue. A failed write is not
+// returned: the file still has the row and its credential under the Pod key, and a
+// restart reaches the same verdict.
 func (q *Queue) Enqueue(ctx context.Context, c claims.Claim) {
 	if err := q.table.EnqueueRelease(c.Key, c.ID); err != nil {
-		klog.FromContext(ctx).Error(err, "a withdrawn claim is not in the claims file as such yet; it is written again later", "claim", c.ID)
+		klog.FromContext(ctx).Error(err, "a claim that is being released is not in the releasing list of the claims file yet; it is written again later", "claim", c.ID)
 	}
 	q.rechecks.forget(c.Key)
 	q.Wake()
@@ -90,15 +90,15 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Run releases what is in the releasing list, periodically and whenever a claim is
-// added, until ctx ends. It returns when no release is going on. A release that is not
-// confirmed is tried without end.
+// Run releases the claims of the releasing list, periodically and whenever a claim is
+// added, until ctx ends. It returns when no release is in progress. An unconfirmed
+// release is retried without end.
 func (q *Queue) Run(ctx context.Context) {
 	defer q.running.Wait()
 	for {
 		q.releaseDue(ctx)
 		pause := retryEvery
-		if q.jitter > 0 { // wait.Jitter takes 0 for 1
+		if q.jitter > 0 { // wait.Jitter treats 0 as 1
 			pause = wait.Jitter(pause, q.jitter)
 		}
 		timer := time.NewTimer(pause)
@@ -113,9 +113,9 @@ func (q *Queue) Run(ctx context.Context) {
 	}
 }
 
-// releaseDue starts the release of each enqueued claim that is due, and waits for none:
-// one that hangs must not delay the others. A sandbox that a Pod uses under another
-// claim is not released.
+// releaseDue starts the release of each due claim in the releasing list without waiting
+// for it: a hanging release must not delay others. A sandbox that a Pod uses under
+// another claim is not released.
 func (q *Queue) releaseDue(ctx context.Context) {
 	if err := q.table.Flush(); err != nil {
 		klog.FromContext(ctx).V(2).Info("the claims file is behind the table; trying again", "err", err)
@@ -138,14 +138,15 @@ func (q *Queue) releaseOne(ctx context.Context, c claims.Claim) {
 	gone, err := q.Destroy(ctx, c)
 	switch {
 	case err != nil:
-		logger.V(2).Info("a withdrawn claim is not released yet; trying again", "err", err)
+		logger.V(2).Info("a claim is not released yet; trying again", "err", err)
 	case gone:
 		q.Forget(ctx, c)
-		logger.Info("released a withdrawn claim")
+		logger.Info("released a claim")
 	}
 }
 
-// Unconfirmed returns why the release of a sandbox is not confirmed, if it was tried.
+// Unconfirmed returns why the release of a sandbox is not confirmed; tried is false if it
+// was not tried.
 func (q *Queue) Unconfirmed(id string) (why string, tried bool) { return q.tries.why(id) }
 
 // Prune forgets the releases of sandboxes that no claim names.

@@ -12,15 +12,15 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 )
 
-// An owner is read again after recheckFirst, then at doubling intervals, and at least
-// every recheckMost.
+// The first recheck of an owner follows after recheckFirst. The interval then doubles up
+// to recheckMost.
 const (
 	recheckFirst = 10 * time.Second
 	recheckMost  = 10 * time.Minute
 )
 
-// rechecks is when the owner of each claim without a Pod is read next, by Pod key. It is
-// not persisted: after a restart every owner is read again soon. The zero value is
+// rechecks keeps, by Pod key, when the owner of each claim without a Pod is read next.
+// Nothing is persisted: after a restart every owner is read again soon. The zero value is
 // ready.
 type rechecks struct {
 	mu   sync.Mutex
@@ -32,21 +32,21 @@ type recheck struct {
 	at     time.Time
 	delay  time.Duration
 	reason string
-	// alive is true when the owner was found alive, and lists is how often the Pods
-	// had been listed then.
+	// alive is true if the owner was found alive; lists is how often the Pods had been
+	// listed by then.
 	alive bool
 	lists uint64
-	// deletionSeen is true while the Pod's deletion was seen and its owner has not
-	// been read since.
+	// deletionSeen is true if the Pod's deletion was seen and its owner has not been read
+	// since.
 	deletionSeen bool
 }
 
-// schedule puts the claim's first check recheckFirst from now.
+// schedule sets the claim's first check to recheckFirst from now.
 func (r *rechecks) schedule(c claims.Claim) {
 	r.set(c.Key, recheck{id: c.ID, at: time.Now().Add(recheckFirst), delay: recheckFirst})
 }
 
-// alive records a reading that kept the claim, and whether it found the owner alive.
+// alive records a verdict that kept the claim, and whether the owner was found alive.
 func (r *rechecks) alive(c claims.Claim, d ownership.Decision, lists uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,8 +68,8 @@ func (r *rechecks) deletionSeen(c claims.Claim) {
 	}
 }
 
-// deletionKnown reports whether the deletion of the Pod and its owner cannot have been
-// missed: that of the Pod was seen and the owner has not been read since, or the Pods
+// deletionKnown reports whether no deletion of the Pod or its owner can have been missed:
+// either the Pod's deletion was seen and its owner has not been read since, or the Pods
 // have been watched without a new list since the owner was last found alive. An API
 // server that lost its history makes every watch list again.
 func (r *rechecks) deletionKnown(c claims.Claim, lists uint64) bool {
@@ -79,7 +79,7 @@ func (r *rechecks) deletionKnown(c claims.Claim, lists uint64) bool {
 	return last.id == c.ID && (last.deletionSeen || last.alive && lists != 0 && last.lists == lists)
 }
 
-// again schedules the next reading of an owner that is missing.
+// again schedules the next read of a missing owner.
 func (r *rechecks) again(c claims.Claim, now time.Time, held bool) {
 	delay := missingGather
 	if held {
@@ -88,7 +88,7 @@ func (r *rechecks) again(c claims.Claim, now time.Time, held bool) {
 	r.set(c.Key, recheck{id: c.ID, at: now.Add(delay), delay: recheckFirst})
 }
 
-// due reports whether the claim's owner is to be read now. A claim that is not known yet
+// due reports whether the claim's owner must be read now. A claim that is not known yet
 // is scheduled.
 func (r *rechecks) due(c claims.Claim, now time.Time) bool {
 	r.mu.Lock()
@@ -101,8 +101,8 @@ func (r *rechecks) due(c claims.Claim, now time.Time) bool {
 	return !now.Before(next.at)
 }
 
-// kept doubles the interval after a verdict that keeps the claim, and reports whether
-// its reason is new.
+// kept doubles the interval after a verdict that keeps the claim, and reports whether its
+// reason is new.
 func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed bool) {
 	r.mu.Lock()
 	last := r.next[c.Key]

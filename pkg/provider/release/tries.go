@@ -12,8 +12,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// tries remembers the last try of each release that is not confirmed, by sandbox id. The
-// zero value is ready.
+// tries keeps the last try of each unconfirmed release, by sandbox id. The zero value is
+// ready.
 type tries struct {
 	mu   sync.Mutex
 	last map[string]try
@@ -24,7 +24,7 @@ type try struct {
 	at  time.Time
 }
 
-// due reports whether a release may be tried now: each is tried at once, and then every
+// due reports whether a release may be tried now: the first time at once, then every
 // retryEvery.
 func (t *tries) due(id string, now time.Time) bool {
 	t.mu.Lock()
@@ -33,8 +33,8 @@ func (t *tries) due(id string, now time.Time) bool {
 	return !tried || now.Sub(last.at) >= retryEvery
 }
 
-// record records the outcome of a release that was tried. It returns why the release is
-// not confirmed, and whether that has changed.
+// record stores the outcome of a release try. It returns why the release is not
+// confirmed, and whether that has changed.
 func (t *tries) record(id string, gone bool, err error) (why string, changed bool) {
 	why = "it is not listed just now, which is not sure yet"
 	switch class := sandboxd.ClassOf(err); {

@@ -5,8 +5,8 @@ package sandboxes
 
 import "time"
 
-// Finding is what the orphan scan reports about one sandbox or claim, in a word that
-// can be a metric's label.
+// Finding is a result of the orphan scan for one sandbox or claim. It is used as a metric
+// label.
 type Finding string
 
 // The findings. None leads to a release.
@@ -17,7 +17,7 @@ const (
 	External Finding = "external"
 	// Stray: its claim_ref is a Pod that holds another sandbox.
 	Stray Finding = "stray"
-	// Shared: its Pod has an owner that another Pod's claim has too.
+	// Shared: the Pod has the same owner as the Pod of another claim.
 	Shared Finding = "shared"
 	// Stale: a claim whose sandbox sandboxd does not list.
 	Stale Finding = "stale"
@@ -26,7 +26,7 @@ const (
 // Findings returns every finding.
 func Findings() []Finding { return []Finding{Orphan, External, Stray, Shared, Stale} }
 
-// text is the finding in a log message.
+// text describes the finding in a log message.
 func (f Finding) text() string {
 	switch f {
 	case Orphan:
@@ -42,10 +42,10 @@ func (f Finding) text() string {
 	}
 }
 
-// Audit is what the last orphan scan reported.
+// Audit is the result of the last orphan scan.
 type Audit struct {
-	// At is when it ended; zero before the first one, and without the scan.
+	// At is when the scan ended; zero before the first scan, or if it is disabled.
 	At time.Time
-	// Counts is how many there are of each finding.
+	// Counts is the number of findings of each kind.
 	Counts map[Finding]int
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// InfoClient is what Health asks of sandboxd. The answer requires a valid credential.
+// InfoClient is the part of sandboxd's API that Health uses. The answer requires a valid
+// credential.
 type InfoClient interface {
 	Info(context.Context) (sandboxd.Info, error)
 }
@@ -25,10 +26,10 @@ type Health struct {
 	client InfoClient
 
 	mu         sync.Mutex
-	conditions []metav1.Condition // one
+	conditions []metav1.Condition // exactly one
 }
 
-// NewHealth returns a Health that has not asked yet.
+// NewHealth returns a Health whose condition is Unknown.
 func NewHealth(client InfoClient) *Health {
 	return &Health{client: client, conditions: []metav1.Condition{{
 		Type: api.ConditionSandboxdReachable, Status: metav1.ConditionUnknown,
@@ -37,7 +38,7 @@ func NewHealth(client InfoClient) *Health {
 }
 
 // Condition returns whether sandboxd answered the last check and accepted this node's
-// credential; Unknown before the first check. Its texts change only with the state. It
+// credential; Unknown before the first check. Its texts change only with its status. It
 // never blocks.
 func (h *Health) Condition() metav1.Condition {
 	h.mu.Lock()
@@ -63,7 +64,7 @@ func (h *Health) Check(ctx context.Context) {
 	}
 }
 
-// reachable is the condition after a call that ended with err.
+// reachable is the condition for the result of a call.
 func reachable(err error) metav1.Condition {
 	c := metav1.Condition{Type: api.ConditionSandboxdReachable}
 	if err == nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// leaseRefresh is how long before its end a lease is read again, so that a lease that
-// was moved is known in time.
+// leaseRefresh is how long before its end a lease is read again, so that an extended
+// lease is known in time.
 const leaseRefresh = time.Minute
 
-// CheckLeases checks the claims whose cached lease is about to end or has ended. A
-// sandbox that sandboxd still lists has its lease refreshed, one that is confirmed gone
-// is reported, and nothing is decided while sandboxd cannot be listed. The clock alone
-// decides nothing. A claim without a deadline gets one here.
+// CheckLeases checks the claims whose cached lease is about to end or has ended. The
+// lease of a listed sandbox is refreshed, and a sandbox that is confirmed gone is
+// reported. While sandboxd cannot be listed nothing is decided: an expired deadline alone
+// proves nothing. A claim without a deadline gets one here.
 func (v *Verifier) CheckLeases(ctx context.Context) {
 	now := time.Now()
 	ending := v.table.Select(func(c claims.Claim) bool {
@@ -34,8 +34,8 @@ func (v *Verifier) CheckLeases(ctx context.Context) {
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("leases end by the cached deadline; waiting for sandboxd to confirm", "claims", len(ending), "err", err)
 		if sandboxd.ClassOf(err) != sandboxd.Unreachable {
-			// A sandbox that is missing all the time until sandboxd can be listed
-			// again needs no further wait then.
+			// A sandbox that is missing until sandboxd can be listed again needs no
+			// further wait then.
 			for _, c := range ending {
 				_, _ = v.index.readMissing(ctx, c.ID)
 			}

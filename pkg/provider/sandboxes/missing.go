@@ -13,24 +13,24 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// observationTTL is how long an observation counts without another.
+// observationTTL is how long an observation stays valid without a newer one.
 const observationTTL = 2 * time.Minute
 
-// missingSpan is a span of time in which a sandbox was missing at every observation.
+// missingSpan is a period in which every observation found the sandbox missing.
 type missingSpan struct {
 	first, last time.Time
-	// confirmed is true once the sandbox counts as gone. The span then counts until
-	// the sandbox is seen.
+	// confirmed is true once the sandbox counts as gone. The span then lasts until the
+	// sandbox is seen.
 	confirmed bool
 }
 
-// missingSince remembers since when sandboxes are missing, by sandbox id. The zero
-// value is ready.
+// missingSince keeps since when sandboxes are missing, by sandbox id. The zero value is
+// ready.
 type missingSince struct {
 	mu    sync.Mutex
 	spans map[string]missingSpan
-	// When the index last could not be listed, and when sandboxd last could not be
-	// reached for it.
+	// failed is when the last list failed; unreachable is when it failed because sandboxd
+	// could not be reached.
 	failed, unreachable time.Time
 	// unlisted are the sandboxes whose claims were loaded when the daemon started and
 	// that sandboxd has not listed since.
@@ -57,7 +57,7 @@ func (m *missingSince) neverListed(id string) bool {
 	return m.unlisted.Has(id)
 }
 
-// observe records that a sandbox is missing, and returns since when it is.
+// observe records that a sandbox is missing, and returns since when.
 func (m *missingSince) observe(id string, now time.Time) (since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,23 +96,23 @@ func (m *missingSince) listFailed(now time.Time, unreachable bool) {
 	}
 }
 
-// lastFailures are when the index last could not be listed, and when sandboxd last
-// could not be reached for it.
+// lastFailures returns when the last list failed, and when it last failed because
+// sandboxd could not be reached.
 func (m *missingSince) lastFailures() (failed, unreachable time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.failed, m.unreachable
 }
 
-// forget ends a span: the sandbox was seen, or nobody asks for it any more.
+// forget ends a span: the sandbox was seen, or no claim needs it any more.
 func (m *missingSince) forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.spans, id)
 }
 
-// prune forgets the spans that are too old to count, and those of sandboxes that no
-// claim names.
+// prune drops spans that are too old to count, and spans of sandboxes that no claim
+// names.
 func (m *missingSince) prune(now time.Time, claimed map[string]claims.Claim) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

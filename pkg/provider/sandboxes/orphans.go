@@ -16,36 +16,36 @@ import (
 )
 
 // OrphanScan compares sandboxd's index with the table. It only reports, because a scan
-// cannot prove what a user wants. A finding counts when two passes in a row have it: a
-// claim whose answer is on its way looks like a stray to one of them. A finding is
-// logged when it appears and when it disappears.
+// cannot know what a user wants. A finding counts when two consecutive passes have it:
+// while a claim is in progress, its sandbox looks like a stray. A finding is logged when
+// it appears and when it disappears.
 type OrphanScan struct {
 	index *Index
 
-	// last and reported belong to the one caller of Pass. last has the findings of
-	// the last pass, by sandbox id.
+	// Only the caller of Pass uses last and reported. last has the findings of the last
+	// pass, by sandbox id.
 	last, reported map[string]Finding
 
 	mu    sync.Mutex
 	audit Audit
 }
 
-// NewOrphanScan returns a scan that has reported nothing.
+// NewOrphanScan returns a scan without findings.
 func NewOrphanScan(index *Index) *OrphanScan { return &OrphanScan{index: index} }
 
-// Audit returns what the last pass reported. It never blocks.
+// Audit returns the result of the last pass. It never blocks.
 func (o *OrphanScan) Audit() Audit {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.audit
 }
 
-// Pass compares once. A list that failed is not an empty list: the whole pass is
-// skipped. Only one goroutine may call it.
+// Pass compares once. If the list fails, the whole pass is skipped: a failed list is not
+// an empty list. Only one goroutine may call it.
 func (o *OrphanScan) Pass(ctx context.Context) {
 	logger := klog.FromContext(ctx)
-	// The table is read before and after the listing: a claim made or released
-	// meanwhile is neither an orphan nor stale.
+	// The table is read before and after the listing: a claim made or released in between
+	// is neither an orphan nor stale.
 	before := o.index.Claims()
 	l, err := o.index.List(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (o *OrphanScan) Pass(ctx context.Context) {
 	}
 	for id, f := range o.reported {
 		if _, still := found[id]; !still {
-			logger.Info("orphan scan: no longer so", "claim", id, "was", string(f))
+			logger.Info("orphan scan: finding is gone", "claim", id, "was", string(f))
 		}
 	}
 	o.last, o.reported = found, reported
@@ -97,7 +97,7 @@ func compare(l Listing, before, after map[string]claims.Claim) map[string]Findin
 		}
 		ofOwner[c.Controller.UID] = id
 	}
-	// A claim can be both; Stale wins over Shared.
+	// A claim can be both Stale and Shared; Stale wins.
 	for id := range after {
 		_, known := before[id]
 		if _, listed := l[id]; known && !listed {

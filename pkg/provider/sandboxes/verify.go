@@ -12,7 +12,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// Pods are the Pods that hold claims. Its methods must not use the table.
+// Pods answers which Pods hold claims. Its methods must not use the table.
 type Pods interface {
 	// HasNoPod reports whether no Pod holds the claim.
 	HasNoPod(claims.Claim) bool
@@ -29,16 +29,16 @@ type Verifier struct {
 	gone  func(context.Context, claims.Claim)
 }
 
-// NewVerifier returns a Verifier that calls gone for each claim whose sandbox is
-// confirmed gone, without any lock held.
+// NewVerifier returns a Verifier. It calls gone, without holding a lock, for each claim
+// whose sandbox is confirmed gone.
 func NewVerifier(index *Index, table *claims.Table, holders Pods, gone func(context.Context, claims.Claim)) *Verifier {
 	return &Verifier{index: index, table: table, pods: holders, gone: gone}
 }
 
-// CheckQuarantined checks the claims that were loaded at the start: those that sandboxd
-// lists leave quarantine, those whose sandbox is confirmed gone are reported. It does
-// nothing once no claim is quarantined. On error sandboxd could not be listed, and
-// nothing has changed.
+// CheckQuarantined checks the claims that were loaded at the start. Listed claims leave
+// quarantine, and claims whose sandbox is confirmed gone are reported. It does nothing if
+// no claim is quarantined. On error sandboxd could not be listed, and nothing has
+// changed.
 func (v *Verifier) CheckQuarantined(ctx context.Context) error {
 	quarantined := v.quarantined()
 	if len(quarantined) == 0 {
@@ -61,8 +61,8 @@ func (v *Verifier) CheckQuarantined(ctx context.Context) error {
 	return nil
 }
 
-// quarantined is the claims that wait for sandboxd's answer, without those whose Pod
-// has ended already.
+// quarantined returns the claims that wait for sandboxd's answer, without those whose Pod
+// has ended.
 func (v *Verifier) quarantined() []claims.Claim {
 	return v.table.Select(func(c claims.Claim) bool { return c.State == claims.Quarantined && !v.pods.HolderTerminated(c) })
 }
