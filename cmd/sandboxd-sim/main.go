@@ -3,8 +3,8 @@
 
 // Command sandboxd-sim runs the simulated sandboxd of test/sandboxdsim as a program.
 //
-// It serves the sandboxd API on one address or more, and the control API, which asks for no token, on another. The
-// README beside this file shows both.
+// It serves the sandboxd API on one or more addresses, and the control API, which
+// requires no token, on another. The README beside this file shows both.
 package main
 
 import (
@@ -26,8 +26,8 @@ func main() {
 	os.Exit(code)
 }
 
-// newCommand returns the program's command, which calls ready when every listener is open.
-// The control listener is nil where it is disabled.
+// newCommand returns the program's command, which calls ready when every listener is
+// open. control is nil if the control API is disabled.
 func newCommand(ready func(api []net.Listener, control net.Listener)) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

@@ -31,7 +31,7 @@ type options struct {
 	rebuildFor      time.Duration
 	rebuildIndex    string
 
-	// simulator has what needs no translation.
+	// simulator has the settings that are passed on unchanged.
 	simulator config.Config
 }
 
@@ -96,8 +96,8 @@ func (o *options) validate() error {
 	return v.Err()
 }
 
-// config returns the simulator's configuration. It reads the tokens, and makes the root
-// token where there is none.
+// config returns the simulator's configuration. It reads the tokens, and generates the
+// root token if there is none.
 func (o *options) config() (c config.Config, err error) {
 	c = o.simulator
 	if o.tokenFile == "" {

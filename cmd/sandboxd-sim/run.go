@@ -58,7 +58,7 @@ func run(ctx context.Context, o *options, ready func(api []net.Listener, control
 	return nil
 }
 
-// open opens the listeners, and advertises the first where nothing else is advertised.
+// open opens the listeners. If no address is advertised, it advertises the first.
 func (o *options) open(ctx context.Context, c *config.Config) (api []net.Listener, control net.Listener, err error) {
 	defer func() {
 		if err != nil {

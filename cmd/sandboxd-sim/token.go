@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// readToken reads a token from a file, without the white space around it.
+// readToken reads a token from a file and trims surrounding white space.
 func readToken(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// readOrMakeToken does the same, and makes the file with a random token where there is none.
+// readOrMakeToken is readToken, but creates a missing file with a random token.
 func readOrMakeToken(path string) (string, error) {
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {

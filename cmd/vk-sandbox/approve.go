@@ -29,7 +29,7 @@ to decide. It writes a file beside the claims table, which the daemon takes up
 within 5 seconds; without a running daemon, the next one does.
 
   place            accept this cluster and host as the claims table's place. The
-                   daemon then judges every claim by the owners in this cluster,
+                   daemon then decides every claim by the owners in this cluster,
                    and releases those whose owner is not in it
   missing-owners   release the claims that the running daemon holds because
                    their Pods and owners went missing together and no deletion
@@ -80,8 +80,8 @@ func newApproveCommand(getenv func(string) string) *cobra.Command {
 	return cmd
 }
 
-// approvePlace approves the mismatch that the daemon has found, and no other: it may
-// have found something else by the time that it reads the approval.
+// approvePlace approves exactly the mismatch that the daemon reported: it may find
+// another one before it reads the approval.
 func approvePlace(stdout io.Writer, statePath string, now time.Time) error {
 	recorded, err := claimfile.ReadPlace(claimfile.OS(), statePath)
 	if err != nil {
@@ -107,7 +107,7 @@ func approvePlace(stdout io.Writer, statePath string, now time.Time) error {
 	return err
 }
 
-// approveMissingOwners approves what is held now; what is held later is not covered.
+// approveMissingOwners approves the claims held now, not those held later.
 func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) error {
 	if _, err := claimfile.ReadPlace(claimfile.OS(), statePath); err != nil {
 		return err
@@ -120,13 +120,13 @@ func approveMissingOwners(stdout io.Writer, statePath string, now time.Time) err
 	return err
 }
 
-// approvePlaceCommand is what an operator runs on the host to let the daemon use the
-// table at statePath where it found it.
+// approvePlaceCommand is the command that an operator runs on the host to let the daemon
+// use the table at statePath here.
 func approvePlaceCommand(statePath string) string {
 	return "vk-sandbox approve " + string(approval.Place) + " --state-path=" + statePath
 }
 
-// placeLine is a table's place for people; empty for none.
+// placeLine formats a table's place for people; empty for none.
 func placeLine(p claims.Place) string {
 	if p == (claims.Place{}) {
 		return ""
@@ -145,14 +145,14 @@ func orUnknown(id string) string {
 	return id
 }
 
-// heldReleaser is the provider as an approval of missing owners reaches it.
+// heldReleaser is the part of the provider that releases held claims.
 type heldReleaser interface {
 	HeldClaims() int
 	ReleaseHeld(before time.Time)
 }
 
 // watchApprovals takes the approvals of missing owners until ctx ends. Each covers the
-// claims whose owners were missing when it was given, and none that are held later.
+// claims whose owners were missing when it was given, and no later ones.
 func watchApprovals(ctx context.Context, fsys claimfile.FS, statePath string, p heldReleaser) {
 	approval.Watch(ctx, fsys, statePath, approval.MissingOwners, func(a approval.Approval) {
 		klog.FromContext(ctx).Info("An operator has approved the release of the held claims; their owners are read once more first", "approvedAt", a.At, "held", p.HeldClaims())

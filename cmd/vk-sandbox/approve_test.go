@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	elsewhereFile   = `{"claims":{"a/1":{"id":"sb_1","token":"CANARY-7f3a91","address":"h:1","podUID":"p"}},"place":{"cluster":"cluster-a","host":"host-1"}}`
+	elsewhereFile   = `{"claims":{"a/1":{"id":"sb_1","token":"SECRET-7f3a91","address":"h:1","podUID":"p"}},"place":{"cluster":"cluster-a","host":"host-1"}}`
 	elsewhereReport = `{"state":"OtherCluster","recorded":{"cluster":"cluster-a","host":"host-1"},"present":{"cluster":"cluster-b","host":"host-1"}}`
 )
 
@@ -132,7 +132,7 @@ func TestClaimsShowThePlace(t *testing.T) {
 		not    string
 	}{
 		"at home":   {"", []string{"The claims table belongs to cluster cluster-a, host host-1."}, "NOT ACCEPTED"},
-		"elsewhere": {elsewhereReport, []string{"cluster cluster-a, host host-1", "NOT ACCEPTED HERE (OtherCluster)", "cluster cluster-b", "vk-sandbox approve place --state-path="}, "CANARY"},
+		"elsewhere": {elsewhereReport, []string{"cluster cluster-a, host host-1", "NOT ACCEPTED HERE (OtherCluster)", "cluster cluster-b", "vk-sandbox approve place --state-path="}, "SECRET"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := claimsCommand(t, program.ExitOK, []string{"--state-path", elsewhere(t, tc.report)}, nil)

@@ -60,7 +60,7 @@ func (o *checkOptions) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-// newCheckCommand returns the command that proves an installation.
+// newCheckCommand returns the command that tests an installation.
 func newCheckCommand(getenv func(string) string) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
@@ -110,7 +110,7 @@ func (o *checkOptions) owner() (*metav1.OwnerReference, error) {
 	return &metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: name, UID: types.UID(uid)}, nil
 }
 
-// config returns the check, with the clients that it needs.
+// config returns the check's configuration with its clients.
 func (o *checkOptions) config(getenv func(string) string, out io.Writer) (*check.Config, error) {
 	owner, err := o.owner()
 	if err != nil {
@@ -120,7 +120,7 @@ func (o *checkOptions) config(getenv func(string) string, out io.Writer) (*check
 	if err != nil {
 		return nil, err
 	}
-	config.QPS = -1 // few requests, at a pace of their own
+	config.QPS = -1 // no rate limit: the check sends few requests
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("build the Kubernetes client: %w", err)

@@ -73,8 +73,8 @@ func newClaimsCommand(getenv func(string) string) *cobra.Command {
 	return cmd
 }
 
-// finish takes the environment for flags that were not given, and returns the printer of
-// the format.
+// finish reads the environment for flags that were not given, and returns the printer of
+// the chosen format.
 func (o *claimsOptions) finish(flags *pflag.FlagSet, getenv func(string) string) (printer, error) {
 	origins, err := program.ReadEnvironment(flags, variables(), getenv)
 	v := program.Validation{Origins: origins}
@@ -86,13 +86,14 @@ func (o *claimsOptions) finish(flags *pflag.FlagSet, getenv func(string) string)
 	return write, errors.Join(err, v.Err())
 }
 
-// claimsReport is what the command prints: a NodeClaimStatus' status, and what only
-// the host knows.
+// claimsReport is the output of the command: a NodeClaimStatus' status, and what only the
+// host knows.
 type claimsReport struct {
 	api.NodeClaimStatusStatus `json:",inline"`
-	// Place is the one that the table has recorded; nil when it has none.
+	// Place is the table's recorded place; nil if it has none.
 	Place *claims.Place `json:"place,omitempty"`
-	// NotAccepted is set while the daemon waits because the table belongs elsewhere.
+	// NotAccepted is set while the daemon waits because the table belongs to another
+	// place.
 	NotAccepted *notAccepted `json:"notAccepted,omitempty"`
 }
 
@@ -124,7 +125,7 @@ func readClaims(statePath string) (claimsReport, error) {
 	return r, err
 }
 
-// summary is the rows as a NodeClaimStatus has them, all of them.
+// summary returns all rows in the form of a NodeClaimStatus.
 func summary(rows []claims.Claim) api.NodeClaimStatusStatus {
 	redacted := make([]api.NodeClaim, 0, len(rows))
 	for _, row := range rows {
@@ -133,11 +134,11 @@ func summary(rows []claims.Claim) api.NodeClaimStatusStatus {
 	return claimstatus.Summarize(redacted)
 }
 
-// withClaimsHint adds what to do where the file system's own words do not say it.
+// withClaimsHint adds what to do if the file system's error does not explain it.
 func withClaimsHint(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; no daemon has kept a table there, or --state-path is not the daemon's", err)
+		return fmt.Errorf("%w; no daemon has written a table there, or --state-path is not the daemon's", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; the file is for root only, because it holds release tokens: run this as root", err)
 	default:
@@ -206,7 +207,7 @@ func stamp(t *metav1.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// printable keeps what another program wrote from moving the terminal's cursor.
+// printable escapes characters of other programs that would move the terminal's cursor.
 func printable(cell string) string {
 	if cell == "" {
 		return "<none>"

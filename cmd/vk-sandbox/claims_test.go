@@ -21,11 +21,11 @@ import (
 )
 
 const claimsFile = `{"claims":{
-  "team-red/b":{"id":"sb_2","token":"CANARY-7f3a91","address":"10.0.0.5:7777","podUID":"p2","claimedAt":"2026-07-27T02:15:00Z",
+  "team-red/b":{"id":"sb_2","token":"SECRET-7f3a91","address":"10.0.0.5:7777","podUID":"p2","claimedAt":"2026-07-27T02:15:00Z",
     "deadline":"2026-07-28T02:15:00Z","controller":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"b","uid":"u2"}},
-  "team-red/a":{"id":"sb_1","token":"CANARY-7f3a91","address":"","podUID":"p1","later":"CANARY-7f3a91",
+  "team-red/a":{"id":"sb_1","token":"SECRET-7f3a91","address":"","podUID":"p1","later":"SECRET-7f3a91",
     "owner":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"a","uid":"u1"}}},
- "releasing":[{"id":"sb_3\u001b[2J","token":"CANARY-7f3a91","address":"10.0.0.5:7777","podUID":"p3","key":"team-red/c"}]}`
+ "releasing":[{"id":"sb_3\u001b[2J","token":"SECRET-7f3a91","address":"10.0.0.5:7777","podUID":"p3","key":"team-red/c"}]}`
 
 // claimsCommand runs the command and returns what it prints.
 func claimsCommand(t *testing.T, code int, args []string, vars map[string]string) (stdout, stderr string) {
@@ -35,7 +35,7 @@ func claimsCommand(t *testing.T, code int, args []string, vars map[string]string
 		t.Errorf("exit code %d, want %d; %s", got, code, &complaint)
 	}
 	for _, text := range []string{out.String(), complaint.String()} {
-		if strings.Contains(text, "CANARY") {
+		if strings.Contains(text, "SECRET") {
 			t.Errorf("a token was printed: %s", text)
 		}
 	}

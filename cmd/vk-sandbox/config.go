@@ -20,7 +20,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// config is what the daemon runs with: its options, and the clients of what they name.
+// config is the daemon's configuration: its options, and the clients for what they name.
 type config struct {
 	*options
 	sandboxd *sandboxd.Client
@@ -62,9 +62,8 @@ func sandboxdClient(o *options) (*sandboxd.Client, error) {
 	return client, nil
 }
 
-// kubeConfig returns how to reach the API server: the in-cluster configuration,
-// or where there is none the kubeconfig at $KUBECONFIG. The API
-// server's logs have the program under its name there.
+// kubeConfig returns the in-cluster configuration, or else the kubeconfig at $KUBECONFIG.
+// program is the user agent in the API server's logs.
 func kubeConfig(program string, getenv func(string) string) (*rest.Config, error) {
 	config, err := rest.InClusterConfig()
 	if err != nil {
@@ -82,12 +81,12 @@ func kubeConfig(program string, getenv func(string) string) (*rest.Config, error
 	return config, nil
 }
 
-// heartbeatTimeout bounds one request of the node's heartbeat: a connection
-// that hangs must not outlast the lease of 40 seconds.
+// heartbeatTimeout bounds one request of the node's heartbeat: a hanging connection must
+// not outlast the lease of 40 seconds.
 const heartbeatTimeout = 10 * time.Second
 
-// clients are the Kubernetes clients. Each has a rate limit of its own, so that
-// a burst of one kind of request holds up no other.
+// clients are the Kubernetes clients. Each has its own rate limit, so that a burst of one
+// kind of request delays no other.
 type clients struct {
 	pods      kubernetes.Interface
 	heartbeat kubernetes.Interface

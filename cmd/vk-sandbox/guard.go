@@ -14,9 +14,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
-// newGuard returns the guard of the table's place, and the host's id. The heartbeat's
-// client reads the cluster's identity: it has no rate limit that a burst of other
-// requests could use up.
+// newGuard returns the guard of the table's place, and the host's id. It reads the
+// cluster's identity with the heartbeat's client, whose rate limit a burst of other
+// requests cannot use up.
 func newGuard(ctx context.Context, o *options, kube *clients, table *claims.Table) (guard *place.Guard, host string, err error) {
 	if host, err = place.HostID(o.machineIDFile); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", o.origin("machine-id-file"), err)
@@ -31,8 +31,8 @@ func newGuard(ctx context.Context, o *options, kube *clients, table *claims.Tabl
 	}), host, nil
 }
 
-// afterAdmission runs a part of the daemon that claims, releases or publishes, once
-// the claims table is accepted here.
+// afterAdmission runs a part of the daemon that claims, releases or publishes, once the
+// guard has accepted the claims table.
 func afterAdmission(ctx context.Context, guard *place.Guard, run func(context.Context) error) error {
 	select {
 	case <-ctx.Done():

@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vk-sandbox is the node agent: one virtual node per host, whose Pods
-// are claims on the host's sandboxd. It is driven by flags and environment
-// variables alone; --help lists them.
+// Command vk-sandbox is the node agent: one virtual node per host, whose Pods are claims
+// on the host's sandboxd. It is configured by flags and environment variables only;
+// --help lists them.
 package main
 
 import (
@@ -30,9 +30,9 @@ A flag wins over its environment variable. VK_LOG_LEVEL, which has no flag, is t
 log level: debug, info, warn or error (default info). Kubernetes is reached with the
 in-cluster configuration, or without one with the kubeconfig at $KUBECONFIG.`
 
-// gcPercent is how much the heap may grow over the live objects before it is collected.
-// The daemon holds thousands of Pods and uses little processor time, so it spends some
-// of that to save memory on its host. GOGC in the environment wins.
+// gcPercent is how much the heap may grow over the live objects before a garbage
+// collection. The daemon holds thousands of Pods and uses little processor time, so it
+// trades some of that for memory on its host. GOGC in the environment wins.
 const gcPercent = 50
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -42,12 +42,13 @@ func main() {
 	os.Exit(execute(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
-// execute is the whole program but for the process: it returns the exit code.
+// execute runs the whole program except for ending the process: it returns the exit code.
 func execute(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	// First of all: before this, a signal ends PID 1 with the code of a wrong flag.
+	// This must come first: until then, a signal ends PID 1 with the exit code of a wrong
+	// flag.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	// From the first signal on, a second one kills.
+	// After the first signal, a second one kills the process.
 	context.AfterFunc(ctx, stop)
 	return program.Run(ctx, newCommand(getenv, startDaemon(getenv)), args, stdout, stderr)
 }
@@ -127,8 +128,7 @@ func printVersion(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// buildVersion is the version of this build: the linker's, else the one that
-// the module was fetched or built at.
+// buildVersion is the version of this build: the linker's, or else that of the module.
 func buildVersion() string {
 	if version != "" {
 		return version

@@ -16,13 +16,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/podcache"
 )
 
-// monitor is shown each part of the daemon once it exists.
+// monitor receives each part of the daemon once it exists, for metrics and health.
 type monitor struct {
 	metrics *daemonmetrics.Set
 	ready   readiness
 }
 
-// listen takes --metrics-addr. It returns nil when there is none.
+// listen opens --metrics-addr. It returns nil if that is empty.
 func (m *monitor) listen(ctx context.Context, o *options) (*diagnostics.Server, error) {
 	if o.metricsAddr == "" {
 		return nil, nil

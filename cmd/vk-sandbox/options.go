@@ -30,7 +30,7 @@ const (
 	logLevelVariable = "VK_LOG_LEVEL"
 )
 
-// variables has, by flag, the environment variable that is read without the flag.
+// variables maps a flag to the environment variable that is read without the flag.
 func variables() map[string]string {
 	return map[string]string{
 		"node-name":               "VK_NODE_NAME",
@@ -158,8 +158,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	return sections
 }
 
-// finish takes the environment for flags that were not given, and validates. The error
-// has everything that is wrong.
+// finish reads the environment for flags that were not given, and validates the options.
+// The error lists everything that is wrong.
 func (o *options) finish(flags *pflag.FlagSet, getenv func(string) string) error {
 	var unread, level error
 	o.origins, unread = program.ReadEnvironment(flags, variables(), getenv)
@@ -207,7 +207,7 @@ func (o *options) validate() error {
 		v.Check("kube-api-burst", fmt.Sprint(o.kubeAPIBurst), errors.New("must be above zero"))
 	}
 	if err := checkURL(o.sandboxdURL); strings.ContainsAny(o.sandboxdURL, "@?#") && err != nil {
-		v.Fail("sandboxd-url", err) // without the URL: a secret could be in it
+		v.Fail("sandboxd-url", err) // without the URL, which may contain a secret
 	} else {
 		v.Check("sandboxd-url", o.sandboxdURL, err)
 	}
@@ -231,7 +231,7 @@ func (o *options) validate() error {
 	return v.Err()
 }
 
-// checkNodeName wants a name for the Node that also fits its hostname label.
+// checkNodeName checks that a name is valid for the Node and for its hostname label.
 func checkNodeName(name string) error {
 	problems := validation.IsDNS1123Subdomain(name)
 	if len(name) > validation.LabelValueMaxLength {
@@ -258,8 +258,8 @@ func checkRate(rate float64) error {
 	return nil
 }
 
-// checkURL wants a base URL that carries no secret: it is logged. The error does not have
-// the URL.
+// checkURL checks that a URL is a base URL without a secret, because it is logged. The
+// error does not contain the URL.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -273,7 +273,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// hostPort is the host:port of a URL that checkURL has passed.
+// hostPort is the host:port of a valid URL.
 func hostPort(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -286,12 +286,12 @@ func TestEverythingInvalidIsReportedAtOnce(t *testing.T) {
 
 // A password in a URL must not reach the log of a daemon that does not start.
 func TestCredentialsInTheURLAreNotPrinted(t *testing.T) {
-	for _, url := range []string{"http://user:CANARY@h:1", "http://user:CANARY@h:port", "user:CANARY@h", "http://h:1/?token=CANARY"} {
+	for _, url := range []string{"http://user:SECRET@h:1", "http://user:SECRET@h:port", "user:SECRET@h", "http://h:1/?token=SECRET"} {
 		for name, read := range map[string]func() (*options, error){
 			"flag":        func() (*options, error) { return parse([]string{"--sandboxd-url=" + url}, environment(nil)) },
 			"environment": func() (*options, error) { return parse(nil, environment(map[string]string{"SANDBOXD_URL": url})) },
 		} {
-			if _, err := read(); err == nil || strings.Contains(err.Error(), "CANARY") {
+			if _, err := read(); err == nil || strings.Contains(err.Error(), "SECRET") {
 				t.Errorf("%s by %s: %v", url, name, err)
 			}
 		}

@@ -19,7 +19,7 @@ type publisher interface {
 	Run(ctx context.Context) error
 }
 
-// newPublishers returns those that are on.
+// newPublishers returns the enabled publishers.
 func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node provider.Sandboxd, table *claims.Table, lifecycle *provider.Provider, m *publish.Metrics) ([]publisher, error) {
 	var on []publisher
 	if o.claimStatusInterval > 0 {
@@ -56,13 +56,13 @@ func newPublishers(o *options, kube *clients, ownNode publish.NodeGetter, node p
 	return on, nil
 }
 
-// claimLists is what is read of the claims table for the inventory.
+// claimLists is the part of the claims table that the inventory needs.
 type claimLists interface {
 	List() []claims.Claim
 	Releasing() []claims.Claim
 }
 
-// heldClaims is the claims table as the inventory reads it.
+// heldClaims adapts the claims table to the inventory.
 type heldClaims struct {
 	table claimLists
 	// ended reports whether the claim's Pod has ended because its sandbox is
@@ -70,10 +70,9 @@ type heldClaims struct {
 	ended func(claims.Claim) bool
 }
 
-// Held implements inventory.Claims. A claim being released is held in any case:
-// its row is dropped once sandboxd has confirmed the release. The withdrawn
-// claims are read last, so that a claim that is withdrawn meanwhile is returned
-// twice rather than not at all.
+// Held implements inventory.Claims. A claim in the releasing list is always held, because
+// its row is dropped once sandboxd has confirmed the release. That list is read last, so
+// that a claim that moves there meanwhile is returned twice and not missed.
 func (h heldClaims) Held() []inventory.Held {
 	var out []inventory.Held
 	for _, c := range h.table.List() {

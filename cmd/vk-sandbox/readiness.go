@@ -14,10 +14,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/place"
 )
 
-// readiness is what /readyz tells. Its parts are set as they come to exist, the
-// first of them after a wait for the table's lock that can be long. Whether
-// sandboxd answers has no part in it: no other daemon could do better, and the
-// node has a condition for that.
+// readiness is the state behind /readyz. Its parts are set as they are created; the first
+// may have to wait long for the table's lock. sandboxd's state is not part of it: no
+// other daemon could do better, and the node has a condition for it.
 type readiness struct {
 	table      atomic.Pointer[claims.Table]
 	guard      atomic.Pointer[place.Guard]

@@ -25,13 +25,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/virtualnode/podcache"
 )
 
-// loopJitter keeps the nodes of a cluster from acting in step.
+// loopJitter prevents the nodes of a cluster from acting in step.
 const loopJitter = 0.2
 
-// run wires the daemon and runs it until ctx ends. Metrics and health are served from
-// the start. Then the table is locked and loaded, and only then is anything asked of the
-// cluster. Nothing is claimed, released or published before the guard has accepted the
-// table here.
+// run wires the daemon and runs it until ctx ends. Metrics and health are served from the
+// start. Nothing is requested from the cluster before the table is locked and loaded, and
+// nothing is claimed, released or published before the guard has accepted the table.
 func run(ctx context.Context, c *config) error {
 	watch := &monitor{metrics: daemonmetrics.New(buildVersion())}
 	server, err := watch.listen(ctx, c.options)
@@ -47,7 +46,7 @@ func run(ctx context.Context, c *config) error {
 	return group.Wait()
 }
 
-// serve is the daemon but for its metrics and health.
+// serve runs the daemon without its metrics and health.
 func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clients, watch *monitor) (err error) {
 	lock, err := claimfile.Lock(ctx, o.statePath)
 	if err != nil {
@@ -73,7 +72,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 
 	node := watch.metrics.Sandboxd.Measure(client)
 	pods := podcache.NewInformer(kube.pods, o.nodeName)
-	// Not the heartbeat client: its time-out would end the watch.
+	// The heartbeat client's timeout would end the watch.
 	ownNode := nodeobject.NewInformer(kube.pods, o.nodeName)
 	recorder, stopEvents := virtualnode.NewRecorder(ctx, kube.events, o.nodeName, o.disablePodEvents)
 	defer stopEvents()
@@ -145,7 +144,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	return group.Wait()
 }
 
-// withFlag puts the flag in front of an error about a setting of the virtual node.
+// withFlag adds the flag's name to an error about a setting of the virtual node.
 func (o *options) withFlag(err error) error {
 	var (
 		flag        string

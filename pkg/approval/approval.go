@@ -1,12 +1,12 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package approval carries an operator's decision to a running daemon, in a file
-// beside the claims table. Whoever can write there can read the release tokens in
-// the table, so an approval needs no credential of its own.
+// Package approval passes an operator's decision to a running daemon, in a file beside
+// the claims table. Whoever can write there can read the release tokens in the table, so
+// an approval needs no credential of its own.
 //
-// There is one file for each kind, so that two approvals do not replace each
-// other. It is written whole or not at all, at mode 0600.
+// There is one file for each kind, so that two approvals do not replace each other. It is
+// written atomically, with mode 0600.
 package approval
 
 import (
@@ -20,36 +20,36 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
-// Kind is what an operator approves.
+// Kind is the subject of an approval.
 type Kind string
 
-// The kinds. A new one has to be named in claimfile.Lock, which knows the files of
-// the state directory.
+// The kinds. A new one must be added in claimfile.Lock, which lists the files of the
+// state directory.
 const (
-	// Place: the table may be used at another place than the recorded one.
+	// Place: the table may be used at a place other than the recorded one.
 	Place Kind = "place"
-	// MissingOwners: claims whose owners vanished unseen, and which are held for
-	// that, may be judged by what is read of their owners.
+	// MissingOwners: claims that are held because their owners vanished unseen may be
+	// released by the state of their owners.
 	MissingOwners Kind = "missing-owners"
 )
 
 // Approval is one decision.
 type Approval struct {
-	// At is when the operator decided. Nothing later is covered by it.
+	// At is when the operator decided. It covers nothing that happened later.
 	At time.Time `json:"at"`
-	// Recorded and Present are what the operator was shown, for the kind Place: the
-	// place in the table, and the one where the daemon runs. The approval holds for
-	// that pair alone.
+	// Recorded and Present are the places shown to the operator, for the kind Place: the
+	// one in the table, and the one where the daemon runs. The approval is valid for that
+	// pair only.
 	Recorded claims.Place `json:"recorded,omitzero"`
 	Present  claims.Place `json:"present,omitzero"`
 }
 
-// Path is the file of a kind beside the table at statePath.
+// Path is the path of a kind's file, beside the table at statePath.
 func Path(statePath string, kind Kind) string {
 	return statePath + claimfile.ApprovalFileSuffix + string(kind)
 }
 
-// Write leaves an approval for the daemon, in place of an earlier one of its kind.
+// Write writes an approval for the daemon, replacing an earlier one of its kind.
 func Write(fsys claimfile.FS, statePath string, kind Kind, a Approval) error {
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -61,8 +61,8 @@ func Write(fsys claimfile.FS, statePath string, kind Kind, a Approval) error {
 	return nil
 }
 
-// Read returns the approval of a kind, and whether there is one. It leaves the file
-// alone: a caller that has to act durably first calls [Remove] after that. An
+// Read returns the approval of a kind, and whether there is one. It does not remove the
+// file, so that a caller can make its action durable before it calls [Remove]. An
 // approval that cannot be read, or has no time, is an error and approves nothing.
 func Read(fsys claimfile.FS, statePath string, kind Kind) (Approval, bool, error) {
 	path := Path(statePath, kind)
@@ -82,7 +82,7 @@ func Read(fsys claimfile.FS, statePath string, kind Kind) (Approval, bool, error
 	return a, true, nil
 }
 
-// Remove ends the approval of a kind; there may be none.
+// Remove removes the approval of a kind, if there is one.
 func Remove(fsys claimfile.FS, statePath string, kind Kind) error {
 	if err := fsys.Remove(Path(statePath, kind)); err != nil {
 		return fmt.Errorf("remove the approval: %w", err)
@@ -90,8 +90,8 @@ func Remove(fsys claimfile.FS, statePath string, kind Kind) error {
 	return nil
 }
 
-// Take is Read, and Remove of what it found. An approval whose file cannot be
-// removed is not given out: it would be given out again and again.
+// Take reads and removes an approval. If its file cannot be removed, Take returns an
+// error and no approval, because it would be returned again and again.
 func Take(fsys claimfile.FS, statePath string, kind Kind) (Approval, bool, error) {
 	a, found, err := Read(fsys, statePath, kind)
 	if err != nil || !found {

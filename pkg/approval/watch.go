@@ -13,14 +13,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 )
 
-// watchEvery is the pause between two looks for an approval.
+// watchEvery is the pause between two checks for an approval.
 const watchEvery = 5 * time.Second
 
-// Watch takes each approval of a kind within 5 seconds and passes it to accept, until
-// ctx ends. Its file is removed first, so accept gets it once. A time in the future,
-// which a clock that was set back leaves, becomes now: an approval covers nothing
-// that happens after it was taken. An approval that cannot be taken is logged once
-// for each reason and tried again.
+// Watch takes each approval of a kind within 5 seconds and passes it to accept, until ctx
+// ends. Its file is removed first, so that accept gets it once. A time in the future,
+// left by a clock that was set back, is replaced by now: an approval covers nothing that
+// happens after it was taken. An approval that cannot be taken is logged once for each
+// reason and retried.
 func Watch(ctx context.Context, fsys claimfile.FS, statePath string, kind Kind, accept func(Approval)) {
 	logged := ""
 	wait.UntilWithContext(ctx, func(ctx context.Context) {

@@ -12,27 +12,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// step is something that is waited for.
+// step is a state that the check waits for.
 type step struct {
-	// node is whose step it is; empty for the whole installation.
+	// node is the node of the step; empty for the whole installation.
 	node string
-	// wanted is what is waited for, as the error and the progress name it.
+	// wanted names the awaited state, in errors and progress lines.
 	wanted string
-	// next is what to do when it does not come.
+	// next is what to do if the state is not reached.
 	next string
 }
 
-// observation is what was seen when a step looked.
+// observation is the result of one look.
 type observation struct {
-	// done: it has come.
+	// done is true if the state is reached.
 	done bool
-	// state is what there is instead.
+	// state describes the present state otherwise.
 	state string
 }
 
-// await looks until the step is done, and tells when what it sees changes. A look
-// that fails is repeated, unless the API server has refused it: an API server
-// that is away may come back in time. The error says what was seen last.
+// await calls look until the step is done, and prints changes of the observation. A
+// failed look is repeated, because the API server may only be unreachable for a while,
+// unless the API server refused it. The error contains the last observation.
 func (r *run) await(ctx context.Context, s step, look func(context.Context) (observation, error)) error {
 	began, last := time.Now(), "nothing"
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
@@ -41,13 +41,13 @@ func (r *run) await(ctx context.Context, s step, look func(context.Context) (obs
 		case err != nil && final(err):
 			return false, err
 		case err != nil && ctx.Err() != nil:
-			return false, nil // a look cut off by the end says less than the one before
+			return false, nil // keep the earlier observation: this look was cut off
 		case err != nil:
 			seen = observation{state: err.Error()}
 		}
 		if !seen.done && seen.state != last {
 			last = seen.state
-			r.say("%swaiting for %s: %s", prefix(s.node), s.wanted, last)
+			r.printf("%swaiting for %s: %s", prefix(s.node), s.wanted, last)
 		}
 		return seen.done, nil
 	})
@@ -69,10 +69,10 @@ func prefix(node string) string {
 	return node + ": "
 }
 
-// ended is an observation after which waiting is of no use.
+// ended is an observation after which waiting is useless.
 type ended struct{ error }
 
-// final reports whether asking again would not help.
+// final reports whether a retry cannot succeed.
 func final(err error) bool {
 	if _, ok := err.(ended); ok { //nolint:errorlint // made here, and never wrapped
 		return true

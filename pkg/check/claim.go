@@ -13,13 +13,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// statusAdvice is what to do when a NodeClaimStatus does not follow its node.
+// statusAdvice is the advice for a NodeClaimStatus that does not follow its node.
 func (r *run) statusAdvice(node string) string {
 	return fmt.Sprintf("kubectl describe nodeclaimstatus %[1]s and the log of the daemon behind node %[1]s say what is wrong; "+
 		"check a node that publishes none without it%[2]s", node, hint(r.StatusHint))
 }
 
-// hint puts what the caller adds to an advice behind it.
+// hint formats the caller's addition to an advice.
 func hint(text string) string {
 	if text == "" {
 		return ""
@@ -27,9 +27,9 @@ func hint(text string) string {
 	return " (" + text + ")"
 }
 
-// waitShown waits until the node's NodeClaimStatus has the claim: only then does
-// it say something that the claim is missing there. It is not shown where the
-// nodes publish none, nor by a node with more claims than fit into the object.
+// waitShown waits until the node's NodeClaimStatus has the claim; only then does a later
+// absence prove its end. shown is false if the nodes publish none, or if the node has
+// more claims than fit into the object.
 func (r *run) waitShown(ctx context.Context, node, claim string) (shown bool, err error) {
 	if r.Statuses == nil {
 		return false, nil
@@ -44,11 +44,11 @@ func (r *run) waitShown(ctx context.Context, node, claim string) (shown bool, er
 		shown = found && row.State == v1alpha1.ClaimBound
 		switch {
 		case shown:
-			r.say("%s: claim %s is shown %s", node, claim, row.State)
+			r.printf("%s: claim %s is shown %s", node, claim, row.State)
 		case found:
 			return observation{state: "it is " + string(row.State)}, nil
 		case status.Status.TruncatedCount != nil && *status.Status.TruncatedCount > 0:
-			r.say("%s: the NodeClaimStatus leaves out %d claims; the end of the Pod has to stand for the end of its claim", node, *status.Status.TruncatedCount)
+			r.printf("%s: the NodeClaimStatus leaves out %d claims; the end of the Pod has to stand for the end of its claim", node, *status.Status.TruncatedCount)
 		default:
 			return observation{state: "it is not there"}, nil
 		}
@@ -57,7 +57,7 @@ func (r *run) waitShown(ctx context.Context, node, claim string) (shown bool, er
 	return shown, err
 }
 
-// waitReleased waits until the NodeClaimStatus has the claim no more.
+// waitReleased waits until the NodeClaimStatus no longer has the claim.
 func (r *run) waitReleased(ctx context.Context, node, claim string) error {
 	s := step{node: node, wanted: "release of claim " + claim, next: r.statusAdvice(node)}
 	err := r.await(ctx, s, func(ctx context.Context) (observation, error) {
@@ -69,7 +69,7 @@ func (r *run) waitReleased(ctx context.Context, node, claim string) error {
 		return observation{done: !found, state: "it is still shown: " + string(row.State)}, nil
 	})
 	if err == nil {
-		r.say("%s: claim %s is released", node, claim)
+		r.printf("%s: claim %s is released", node, claim)
 	}
 	return err
 }

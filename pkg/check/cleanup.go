@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cleanUp deletes the Pod of a check that failed or was interrupted, in a time of
-// its own, and sees it go.
+// cleanUp deletes the Pod of a failed or interrupted check, with its own timeout, and
+// waits until it is gone.
 func (r *run) cleanUp(ctx context.Context, node, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()

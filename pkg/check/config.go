@@ -19,48 +19,50 @@ import (
 )
 
 const (
-	// parallel is how many nodes are checked at a time.
+	// parallel bounds the nodes that are checked at once.
 	parallel = 16
-	// pollInterval is how often the API server is asked.
+	// pollInterval is the interval of requests to the API server.
 	pollInterval = time.Second
-	// cleanupTime is how long Run stays after its time is over, to see its Pods go.
+	// cleanupTime is how long Run continues after its timeout to remove its Pods.
 	cleanupTime = 30 * time.Second
 	// maxTimeout keeps the lease of a check's claim well below sandboxd's longest.
 	maxTimeout = time.Hour
 )
 
-// ClaimStatuses reads what the nodes publish about their claims.
+// ClaimStatuses reads the claim statuses that the nodes publish.
 type ClaimStatuses interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.NodeClaimStatus, error)
 }
 
-// Config says what is to be proven, and by what means.
+// Config configures a check.
 type Config struct {
-	// Namespace is where the Pods are made.
+	// Namespace is the namespace of the check's Pods.
 	Namespace string
 	// Nodes selects the virtual nodes.
 	Nodes labels.Selector
-	// DaemonSet is that of the daemons, in Namespace: all its Pods have to be
-	// Ready, and as many virtual nodes are wanted. Empty: at least one node is.
+	// DaemonSet is the DaemonSet of the daemons, in Namespace: all its Pods must be
+	// Ready, and as many virtual nodes must exist. If it is empty, at least one node must
+	// exist.
 	DaemonSet string
-	// Template is the template axis of the claims. Net and Size
-	// are theirs too; empty means sandboxd's default.
+	// Template, Net and Size are the pool axes of the claims; empty Net or Size means
+	// sandboxd's default.
 	Template, Net, Size string
-	// Owner, where it is set, takes the Pods along when it goes. It lives in
-	// Namespace and must not be a controller, for the Pods are to be bare.
+	// Owner, if set, owns the Pods, so that they are garbage-collected with it. It must
+	// be in Namespace and must not be a controller, because the Pods must be bare.
 	Owner *metav1.OwnerReference
-	// Timeout bounds the whole check, but for cleaning up.
+	// Timeout bounds the whole check, except for cleaning up.
 	Timeout time.Duration
-	// Client needs get on the DaemonSet, list on nodes, and get, create and
-	// delete on Pods.
+	// Client needs get on the DaemonSet, list on nodes, and get, create and delete on
+	// Pods.
 	Client kubernetes.Interface
-	// Statuses is nil where the nodes publish no NodeClaimStatus. Then the end of
-	// the Pod stands for the end of the claim.
+	// Statuses is nil if the nodes publish no NodeClaimStatus. Then the end of the Pod
+	// counts as the end of the claim.
 	Statuses ClaimStatuses
-	// AxesHint says where Template, Net and Size are set, and StatusHint how nodes
-	// are checked that publish no NodeClaimStatus. Errors have them; both may be empty.
+	// AxesHint names the settings of Template, Net and Size, and StatusHint the way to
+	// check nodes that publish no NodeClaimStatus. They are added to errors; both may be
+	// empty.
 	AxesHint, StatusHint string
-	// Out takes a line for each step.
+	// Out receives a line for each step.
 	Out io.Writer
 }
 

@@ -1,10 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check proves an installation end to end: on every virtual node it
-// makes a bare sandbox Pod, waits for its claim, deletes the Pod, and waits for
-// the end of the claim. It sees what any client of the API server sees, and
-// needs nothing of the hosts.
+// Package check tests an installation end to end: on every virtual node it makes a bare
+// sandbox Pod, waits for its claim, deletes the Pod, and waits for the end of the claim.
+// It uses the API server only, and needs no access to the hosts.
 //
 // What a caller can rely on:
 //

@@ -16,7 +16,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// checkNode makes one claim on the node and sees it released.
+// checkNode makes one claim on the node and waits for its release.
 func (r *run) checkNode(ctx context.Context, node string) (err error) {
 	pod := r.pod(node)
 	gone := false
@@ -26,10 +26,10 @@ func (r *run) checkNode(ctx context.Context, node string) (err error) {
 		}
 	}()
 	if _, err := r.Client.CoreV1().Pods(r.Namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("create Pod %s/%s: %w; next: see to it that this account may create Pods in the namespace, and that no quota or policy forbids it",
+		return fmt.Errorf("create Pod %s/%s: %w; next: check that this account may create Pods in the namespace, and that no quota or policy forbids it",
 			r.Namespace, pod.Name, err)
 	}
-	r.say("%s: created Pod %s/%s", node, r.Namespace, pod.Name)
+	r.printf("%s: created Pod %s/%s", node, r.Namespace, pod.Name)
 	claim, err := r.waitRunning(ctx, node, pod.Name)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *run) checkNode(ctx context.Context, node string) (err error) {
 	if err != nil {
 		return err
 	}
-	// As any other is deleted: the node lets it go when its sandbox is destroyed.
+	// Delete the Pod like any other: the node removes it once its sandbox is destroyed.
 	err = r.Client.CoreV1().Pods(r.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete Pod %s/%s: %w; next: delete it by hand", r.Namespace, pod.Name, err)
@@ -72,13 +72,13 @@ func (r *run) waitRunning(ctx context.Context, node, name string) (claim string,
 		if pod.Status.Phase != corev1.PodRunning || claim == "" || pod.Status.PodIP == "" {
 			return observation{state: describe(pod)}, nil
 		}
-		r.say("%s: Running at %s with claim %s", node, pod.Status.PodIP, claim)
+		r.printf("%s: Running at %s with claim %s", node, pod.Status.PodIP, claim)
 		return observation{done: true}, nil
 	})
 	return claim, err
 }
 
-// describe puts what the Pod still lacks into words.
+// describe describes why the Pod is not running.
 func describe(pod *corev1.Pod) string {
 	parts := []string{string(pod.Status.Phase)}
 	for _, text := range []string{pod.Status.Reason, pod.Status.Message} {
@@ -112,7 +112,7 @@ func (r *run) waitGone(ctx context.Context, node, name string) error {
 		return observation{state: "it is still there"}, err
 	})
 	if err == nil {
-		r.say("%s: Pod %s/%s is deleted and gone", node, r.Namespace, name)
+		r.printf("%s: Pod %s/%s is deleted and gone", node, r.Namespace, name)
 	}
 	return err
 }

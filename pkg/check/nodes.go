@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// waitNodes waits until every daemon is Ready and so is every virtual node, and
-// returns the nodes' names.
+// waitNodes waits until every daemon and every virtual node is Ready, and returns the
+// nodes' names.
 func (r *run) waitNodes(ctx context.Context) ([]string, error) {
 	s := step{wanted: "Ready virtual node of every host", next: r.nodesHint()}
 	var names []string
@@ -43,7 +43,7 @@ func (r *run) waitNodes(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.say("virtual nodes: %s", strings.Join(names, ", "))
+	r.printf("virtual nodes: %s", strings.Join(names, ", "))
 	return names, nil
 }
 
@@ -55,8 +55,8 @@ func (r *run) nodesHint() string {
 	return fmt.Sprintf("kubectl -n %[1]s describe daemonset/%[2]s, kubectl -n %[1]s logs daemonset/%[2]s; %[3]s", r.Namespace, r.DaemonSet, stale)
 }
 
-// daemons returns how many virtual nodes there have to be, or what the DaemonSet
-// still lacks.
+// daemons returns the required number of virtual nodes, or why the DaemonSet is not
+// ready.
 func (r *run) daemons(ctx context.Context) (wanted int, state string, err error) {
 	if r.DaemonSet == "" {
 		return 1, "", nil
@@ -81,7 +81,7 @@ func rollout(set *appsv1.DaemonSet) string {
 	return ""
 }
 
-// lacks says why the node takes no sandbox Pods; empty when it does.
+// lacks returns why the node accepts no sandbox Pods; empty if it does.
 func lacks(node *corev1.Node) string {
 	if node.Spec.Unschedulable {
 		return "is cordoned"

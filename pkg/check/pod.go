@@ -19,10 +19,10 @@ import (
 // podName is the name of a check's Pods, and the value of their name label.
 const podName = "vk-sandbox-check"
 
-// pod is a bare sandbox Pod for the node. The scheduler binds it, as it does
-// every other. It asks for no privilege and no account, which virtual nodes
-// ignore and a namespace's policies may demand. The name is chosen here: a Pod
-// whose creation was not answered can be deleted all the same.
+// pod returns a bare sandbox Pod for the node. The scheduler binds it like any other. It
+// requests no privilege and no account; virtual nodes ignore both, but a namespace's
+// policies may require it. The name is chosen here, so that a Pod whose creation was not
+// answered can be deleted.
 func (r *run) pod(node string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -46,7 +46,7 @@ func (r *run) pod(node string) *corev1.Pod {
 			Tolerations: []corev1.Toleration{{
 				Key: podcontract.TaintKey, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule,
 			}},
-			// A claim that cannot be made now is tried again until the time is over.
+			// A claim that cannot be made now is retried until the timeout.
 			RestartPolicy:                corev1.RestartPolicyAlways,
 			AutomountServiceAccountToken: ptr.To(false),
 			SecurityContext: &corev1.PodSecurityContext{
@@ -73,8 +73,8 @@ func (r *run) pod(node string) *corev1.Pod {
 	return pod
 }
 
-// leaseSeconds is a lease that outlasts the check, and not by much: if nobody is
-// left to delete the Pod, sandboxd ends the claim.
+// leaseSeconds is a lease slightly longer than the check: if nobody deletes the Pod,
+// sandboxd ends the claim.
 func leaseSeconds(timeout time.Duration) string {
 	return strconv.Itoa(int(math.Ceil((timeout + 2*cleanupTime).Seconds())))
 }

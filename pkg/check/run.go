@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// run is one check while it runs.
+// run is a check in progress.
 type run struct {
 	Config
 	mu sync.Mutex // serializes Out
 }
 
-// Run checks the installation. The error has all that is wrong, node by node,
-// and what to do about it.
+// Run checks the installation. The error lists all failures, node by node, with what to
+// do about each.
 func Run(ctx context.Context, c Config) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	failed := make([]error, len(nodes))
-	// What one node lacks says nothing about the others: none is given up.
+	// A failure on one node does not cancel the checks of the others.
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, node := range nodes {
@@ -47,12 +47,12 @@ func Run(ctx context.Context, c Config) error {
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	r.say("all virtual nodes (%d) made a claim and released it", len(nodes))
+	r.printf("all virtual nodes (%d) made a claim and released it", len(nodes))
 	return nil
 }
 
-// say prints a line.
-func (r *run) say(format string, args ...any) {
+// printf prints a line.
+func (r *run) printf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(r.Out, format+"\n", args...)

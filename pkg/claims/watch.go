@@ -32,16 +32,15 @@ func (t *Table) signal() {
 	}
 }
 
-// ObserveWrites calls observe after each write from now on, before those who
-// wait for the write return. It has to be quick and must not call the table.
+// ObserveWrites calls observe after each later write, before the write's waiters return.
+// observe must be quick and must not call the table.
 func (t *Table) ObserveWrites(observe func(took time.Duration, err error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.observe = observe
 }
 
-// CountByState returns how many claims are in each state. Every state has an
-// entry.
+// CountByState returns the number of claims in each state. Every state has an entry.
 func (t *Table) CountByState() map[State]int {
 	counts := map[State]int{Tentative: 0, Bound: 0, Preserved: 0, Quarantined: 0, Releasing: 0}
 	t.mu.Lock()

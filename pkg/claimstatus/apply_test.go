@@ -64,7 +64,7 @@ func TestWireShape(t *testing.T) {
 			t.Errorf("the object is applied with a status: %s", patches[0].Patch)
 		}
 		fakeapi.CheckWireShape(t, "../apis/sandbox/v1alpha1/testdata/nodeclaimstatus.json", patches[1].Patch)
-		if bytes.Contains(patches[1].Patch, []byte(canary)) {
+		if bytes.Contains(patches[1].Patch, []byte(secret)) {
 			t.Error("a token was applied")
 		}
 	})
@@ -122,9 +122,9 @@ func TestFieldsOfOthers(t *testing.T) {
 				if got.Annotations["note"] != "looked at" {
 					t.Error("the annotation of others is gone")
 				}
-				settled := len(h.Applies())
+				applied := len(h.Applies())
 				fakeapi.Pass(time.Hour)
-				if n := len(h.Applies()) - settled; n > 0 {
+				if n := len(h.Applies()) - applied; n > 0 {
 					t.Errorf("%d applies in the hour after", n)
 				}
 			})
@@ -243,11 +243,11 @@ func TestNoTokenIsPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		logs := logger.GetSink().(ktesting.Underlier).GetBuffer().String()
-		if logs == "" || strings.Contains(logs, canary) {
+		if logs == "" || strings.Contains(logs, secret) {
 			t.Errorf("logs:\n%s", logs)
 		}
 		for _, p := range h.Patches() {
-			if bytes.Contains(p.Patch, []byte(canary)) {
+			if bytes.Contains(p.Patch, []byte(secret)) {
 				t.Errorf("applied %s", p.Patch)
 			}
 		}

@@ -12,31 +12,31 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// Table is what is read of the claims table.
+// Table is the part of the claims table that is read.
 type Table interface {
-	// List returns the claims under Pod keys, Releasing those withdrawn.
+	// List returns the claims under Pod keys, Releasing those in the releasing list.
 	List() []claims.Claim
 	Releasing() []claims.Claim
-	// Writes says how its writes went.
+	// Writes returns the state of the table's writes.
 	Writes() claims.Writes
 	// Changes receives a value after the table has changed.
 	Changes() <-chan struct{}
 }
 
-// Provider knows of claims what the table does not. Its texts are constant, or
-// made of constant parts.
+// Provider adds what the table does not record about claims. Its texts are made of
+// constants.
 type Provider interface {
-	// WaitingFor says what has to happen for the claim to go on, or nothing.
+	// WaitingFor returns what the claim is waiting for, or nothing.
 	WaitingFor(claims.Claim) string
 	// Ended reports whether the claim's Pod has ended.
 	Ended(claims.Claim) bool
-	// Verified is when sandboxd last listed its whole index; zero for never.
+	// Verified is when sandboxd last listed its whole index; zero if never.
 	Verified() time.Time
 	// SandboxdReachable is the condition of that name.
 	SandboxdReachable() metav1.Condition
 }
 
-// Collector reads the node, in memory only.
+// Collector reads the node's state, from memory only.
 type Collector struct {
 	Table    Table
 	Provider Provider
@@ -53,8 +53,8 @@ func (c Collector) Collect() api.NodeClaimStatusStatus {
 	return s
 }
 
-// rows reads the withdrawn claims last, so that one that is withdrawn meanwhile
-// is seen twice rather than not at all; the later sight counts.
+// rows reads the releasing list last, so that a claim that moves there meanwhile is seen
+// twice and not missed. The later observation counts.
 func (c Collector) rows() []api.NodeClaim {
 	held, withdrawn := c.Table.List(), c.Table.Releasing()
 	later := map[string]bool{}
@@ -74,8 +74,8 @@ func (c Collector) rows() []api.NodeClaim {
 }
 
 func (c Collector) row(claim claims.Claim) api.NodeClaim {
-	// Nobody asks sandboxd about what an ended Pod ran on any more: after a
-	// restart such a claim stays as it was loaded until the Pod's teardown.
+	// sandboxd is not asked about the sandbox of an ended Pod: after a restart such a
+	// claim stays quarantined until its Pod is deleted.
 	if claim.State == claims.Quarantined && c.Provider.Ended(claim) {
 		claim.State = claims.Bound
 	}

@@ -15,7 +15,7 @@ import (
 // maxMessage bounds the text of a condition, in characters.
 const maxMessage = 512
 
-// conditions are those given after the Ready condition that they make.
+// conditions returns others after the Ready condition computed from them.
 func conditions(others ...metav1.Condition) []metav1.Condition {
 	for i := range others {
 		others[i].Message = cut(others[i].Message, maxMessage)
@@ -35,8 +35,8 @@ func claimsVerified(quarantined int64) metav1.Condition {
 	return c
 }
 
-// ready is True when all others are; else it repeats the first one that is False, or else
-// the first one that is Unknown.
+// ready is True if all others are. Otherwise it repeats the first one that is False, or
+// else the first that is Unknown.
 func ready(others []metav1.Condition) metav1.Condition {
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
 		for _, c := range others {
@@ -54,8 +54,8 @@ func ready(others []metav1.Condition) metav1.Condition {
 	}
 }
 
-// keepTransitions gives each condition the transition time it had before, unless
-// its status is another now.
+// keepTransitions keeps the earlier transition time of each condition whose status has
+// not changed.
 func keepTransitions(conditions, before []metav1.Condition, now metav1.Time) {
 	for i := range conditions {
 		c := &conditions[i]

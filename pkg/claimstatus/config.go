@@ -13,16 +13,16 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-// Client reads, watches and applies claim statuses; the generated typed client is
-// one.
+// Client reads, watches and applies claim statuses; the generated typed client implements
+// it.
 type Client interface {
 	publish.Client[*api.NodeClaimStatus]
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*api.NodeClaimStatus, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// Config is what a [Publisher] works with. All of it is required but what
-// [publish.Config] says is not.
+// Config configures a [Publisher]. All fields are required, except those optional in
+// [publish.Config].
 type Config struct {
 	// Config has the interval of --claim-status-interval.
 	publish.Config

@@ -19,12 +19,12 @@ const (
 	// and the record of field owners, which does not grow with the rows, comes on
 	// top.
 	MaxBytes = 1 << 20
-	// maxRows is how many rows the schema takes.
+	// maxRows is the schema's limit of rows.
 	maxRows = 10000
 )
 
-// document is what is applied to the status. Its list of claims is written even
-// when it is empty: one left out of an apply would stay as someone else wrote it.
+// document is the applied status. Its list of claims is written even if it is empty: a
+// list left out of an apply would stay as someone else wrote it.
 type document struct {
 	*v1alpha1.NodeClaimStatusApplyConfiguration
 	Status statusDocument `json:"status"`
@@ -35,7 +35,8 @@ type statusDocument struct {
 	Claims []api.NodeClaim `json:"claims"`
 }
 
-// digest stands for what a status says, but for the times that do not count.
+// digest identifies the content of a status, without the times that do not count as a
+// change.
 type digest [sha256.Size]byte
 
 func (s statusDocument) digest() (digest, error) {
@@ -44,8 +45,8 @@ func (s statusDocument) digest() (digest, error) {
 	return sha256.Sum256(content), err
 }
 
-// newDocument returns the object with as many of the status's claims, from the
-// first on, as leave it within limit bytes.
+// newDocument returns the object with as many of the status's first claims as fit into
+// limit bytes.
 func newDocument(object *v1alpha1.NodeClaimStatusApplyConfiguration, status api.NodeClaimStatusStatus, limit int) (document, error) {
 	rows, all := status.Claims, int64(len(status.Claims))
 	status.Claims, status.TruncatedCount = nil, &all

@@ -25,7 +25,7 @@ func manyClaims(n, namespace, name int) []claims.Claim {
 		out[i] = claims.Claim{
 			Key: strings.Repeat("n", namespace) + "/" + pod, State: claims.Bound, Durable: true,
 			Row: claims.Row{
-				ID: fmt.Sprintf("sb_%021d", i), Token: sandboxd.NewToken(canary), Address: "192.168.100.100:17777",
+				ID: fmt.Sprintf("sb_%021d", i), Token: sandboxd.NewToken(secret), Address: "192.168.100.100:17777",
 				PodUID: fakeapi.FirstUID, ClaimedAt: at, Deadline: at.Add(24 * time.Hour),
 				Controller: &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: pod, UID: fakeapi.SecondUID},
 			},

@@ -22,7 +22,7 @@ import (
 
 const (
 	interval = 10 * time.Second
-	canary   = "CANARY-7f3a91"
+	secret   = "SECRET-7f3a91"
 )
 
 // fakeTable is what the table and the provider say.
@@ -90,13 +90,13 @@ type harness struct {
 	config Config
 }
 
-// claim is a bound claim, or one in another state, with a canary for a token.
+// claim is a bound claim, or one in another state, with a secret token.
 func claim(name string, state claims.State) claims.Claim {
 	at := time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
 	return claims.Claim{
 		Key: "team-red/" + name, State: state, Durable: true,
 		Row: claims.Row{
-			ID: "sb_" + name, Token: sandboxd.NewToken(canary), Address: "10.0.0.5:7777",
+			ID: "sb_" + name, Token: sandboxd.NewToken(secret), Address: "10.0.0.5:7777",
 			PodUID: types.UID("pod-" + name), ClaimedAt: at, Deadline: at.Add(24 * time.Hour),
 		},
 	}

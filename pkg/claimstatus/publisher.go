@@ -15,8 +15,8 @@ import (
 // Kind is the kind of the published object.
 const Kind = "NodeClaimStatus"
 
-// Publisher publishes how one node's claims stand. The package documentation
-// says what it guarantees.
+// Publisher publishes the state of one node's claims. Its guarantees are in the package
+// documentation.
 type Publisher struct {
 	*publish.Publisher[content]
 	source *source
@@ -26,17 +26,17 @@ type Publisher struct {
 type source struct {
 	config    Config
 	collector Collector
-	seen      chan sight
+	seen      chan observation
 	watchOnce sync.Once
 	watching  sync.WaitGroup
 
-	// The rest belongs to the one goroutine that calls the source.
+	// Only the goroutine that calls the source uses the fields below.
 	record record
-	retry  time.Duration // until the try after the next failure
+	retry  time.Duration // delay after the next failure
 }
 
-// NewPublisher returns a publisher, or an error that names everything wrong with
-// the configuration.
+// NewPublisher returns a publisher. Its error lists everything wrong with the
+// configuration.
 func NewPublisher(config Config) (*Publisher, error) {
 	if err := config.validate(); err != nil {
 		return nil, fmt.Errorf("claim status: %w", err)
@@ -44,7 +44,7 @@ func NewPublisher(config Config) (*Publisher, error) {
 	s := &source{
 		config:    config,
 		collector: Collector{Table: config.Table, Provider: config.Provider},
-		seen:      make(chan sight),
+		seen:      make(chan observation),
 	}
 	return &Publisher{
 		Publisher: &publish.Publisher[content]{Config: config.Config, Kind: kind(config.Off), Source: s, Deadline: publish.MaxCycle},
@@ -52,15 +52,15 @@ func NewPublisher(config Config) (*Publisher, error) {
 	}, nil
 }
 
-// Run publishes until ctx ends, and then returns nil once its watch has ended.
-// Start it when the Node is registered, or the first cycle publishes nothing.
-// Run it once.
+// Run publishes until ctx ends, and then returns nil once its watch has ended. Start it
+// after the Node is registered; before that, the first cycle publishes nothing. Run it
+// once.
 func (p *Publisher) Run(ctx context.Context) error {
 	defer p.source.watching.Wait()
 	return p.Publisher.Run(ctx)
 }
 
-// kind says what logs and hints call a claim status.
+// kind describes claim statuses for logs and hints.
 func kind(off string) publish.Kind {
 	return publish.Kind{
 		Name: Kind, Plural: "nodeclaimstatuses and nodeclaimstatuses/status", Off: off,

@@ -48,7 +48,7 @@ func TestNothingIsSentWhenNothingChanges(t *testing.T) {
 	})
 }
 
-func TestAChangeAfterACalmTimeIsPublishedAtOnce(t *testing.T) {
+func TestAChangeAfterAnIdleTimeIsPublishedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness()
 		h.start(t)

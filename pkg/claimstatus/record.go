@@ -11,50 +11,49 @@ import (
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// record is what is known of the object in the cluster.
+// record is the publisher's knowledge of the object in the cluster.
 type record struct {
-	// recalled is true once an earlier run's object has been looked for.
-	recalled bool
-	// conditions are those that were published last.
+	// resumed is true once the object of an earlier run has been looked for.
+	resumed bool
+	// conditions are the conditions published last.
 	conditions []metav1.Condition
-	// last is the digest of what was published last; nil before the first time.
+	// last is the digest of the status published last; nil before the first time.
 	last *digest
-	// stored is the object as the API server had it when it last spoke of it;
-	// nil when there is none, as far as is known.
+	// stored is the object in the API server's latest answer; nil if there is none, as
+	// far as is known.
 	stored *api.NodeClaimStatus
-	// stale is true when someone else changed fields that are ours, or deleted
-	// the object.
+	// stale is true if someone else changed this publisher's fields or deleted the
+	// object.
 	stale bool
-	// doubtful is true when the object was seen in another form with an older
-	// version. That is the late event of a write that has been overwritten
-	// since, or an API server that went back to a backup; a read tells.
+	// doubtful is true if the watch showed other content with an older version. Either
+	// the event of an overwritten write came late, or the API server was restored from a
+	// backup. A read decides.
 	doubtful bool
-	// answered is true when the API server showed the object, or that there is
-	// none, since the last try.
+	// answered is true if the API server has answered about the object since the last
+	// try.
 	answered bool
 }
 
-// sight is the object as the watch saw it; gone when it has been deleted.
-type sight struct {
+// observation is the object as the watch showed it; gone is true if it was deleted.
+type observation struct {
 	object *api.NodeClaimStatus
 	gone   bool
 }
 
-// changed reports whether a status with that digest is to be published.
+// changed reports whether a status with that digest must be published.
 func (r *record) changed(content digest) bool {
 	return r.stale || r.last == nil || *r.last != content
 }
 
-// published notes what was published.
+// published records a publication.
 func (r *record) published(content digest, conditions []metav1.Condition) {
 	r.last, r.conditions, r.stale, r.doubtful = &content, conditions, false, false
 }
 
-// observe compares the object with what the API server answered to the last
-// apply, which it then shows too. Content decides; a version says only whether
-// the object can be older than that answer. Labels and the like are for others
-// to change.
-func (r *record) observe(s sight) {
+// observe compares an observation with the API server's answer to the last apply, which
+// the watch shows too. Content decides; the version only shows whether the observation
+// can be older than that answer. Labels and other fields may be changed by others.
+func (r *record) observe(s observation) {
 	r.answered = true
 	switch {
 	case !s.gone && r.shows(s.object):
@@ -67,9 +66,8 @@ func (r *record) observe(s sight) {
 	}
 }
 
-// confirm takes the object as a read answered it that was sent after the last
-// apply; nil when there is none. It is the object as it stands, whatever its
-// version.
+// confirm records the answer to a read that was sent after the last apply; nil if there
+// is no object. It is the current object, whatever its version.
 func (r *record) confirm(object *api.NodeClaimStatus) {
 	if object == nil || !r.shows(object) {
 		r.stale = true
@@ -77,7 +75,7 @@ func (r *record) confirm(object *api.NodeClaimStatus) {
 	r.stored, r.doubtful = object, false
 }
 
-// shows reports whether the fields of the object that are ours are as stored.
+// shows reports whether this publisher's fields of the object are as stored.
 func (r *record) shows(object *api.NodeClaimStatus) bool {
 	return r.stored != nil &&
 		equality.Semantic.DeepEqual(object.Status, r.stored.Status) &&

@@ -15,15 +15,15 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 )
 
-// The longest texts that the schema takes, in characters.
+// Length limits of the schema, in characters.
 const (
-	maxName = 512 // of a Pod or an owner, also of an apiVersion and an address
-	maxWord = 256 // of an id, a kind and a text
+	maxName = 512 // names of Pods and owners, apiVersions and addresses
+	maxWord = 256 // ids, kinds and texts
 	maxUID  = 128
 )
 
-// Redact is what may leave the host of a claim: all but its credential, which
-// the row has no field for. Texts are cut to what the schema takes.
+// Redact returns the publishable part of a claim: everything but its credential, for
+// which the row has no field. Texts are cut to the schema's limits.
 func Redact(c claims.Claim, waitingFor string) api.NodeClaim {
 	row := api.NodeClaim{
 		Pod:        cut(c.Key, maxName),
@@ -76,8 +76,8 @@ func cut(text string, limit int) string {
 
 func cutUID(uid types.UID) types.UID { return types.UID(cut(string(uid), maxUID)) }
 
-// timeOf is the time as an API server keeps it, in whole seconds; nil when it is
-// not known.
+// timeOf is the time in whole seconds, as an API server stores it; nil if it is not
+// known.
 func timeOf(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil

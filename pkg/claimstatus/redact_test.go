@@ -34,7 +34,7 @@ func TestRedact(t *testing.T) {
 		{
 			"all there is",
 			claims.Claim{Key: "default/demo", State: claims.Bound, Row: claims.Row{
-				ID: "sb_1", Token: sandboxd.NewToken(canary), Address: "10.0.0.5:7777", PodUID: "p1", Authority: "u1",
+				ID: "sb_1", Token: sandboxd.NewToken(secret), Address: "10.0.0.5:7777", PodUID: "p1", Authority: "u1",
 				ClaimedAt: at, Deadline: at.Add(time.Hour), Controller: sandbox,
 			}},
 			"something",

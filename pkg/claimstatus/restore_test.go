@@ -66,9 +66,9 @@ func TestAfterARestoreTheObjectIsRightWithinAnInterval(t *testing.T) {
 				if diff := cmp.Diff(pods(good), pods(h.stored(t))); diff != "" {
 					t.Errorf("claims after an edit (-want +got):\n%s", diff)
 				}
-				settled := len(h.Applies())
+				applied := len(h.Applies())
 				fakeapi.Pass(time.Hour)
-				if n := len(h.Applies()) - settled; n > 0 {
+				if n := len(h.Applies()) - applied; n > 0 {
 					t.Errorf("%d applies in the hour after", n)
 				}
 			})
@@ -125,7 +125,7 @@ func TestALateEventCausesNoPublication(t *testing.T) {
 	late := h.stored(t)
 	late.ResourceVersion = "1"
 	late.Status.Claims = nil
-	for _, s := range []sight{{object: late}, {object: late, gone: true}} {
+	for _, s := range []observation{{object: late}, {object: late, gone: true}} {
 		p.source.record.observe(s)
 		if !p.source.record.doubtful {
 			t.Error("an older version with another content is taken for the present one")

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// settle is how long a change after an idle time is given for those that come
-	// with it: a claim is recorded, and bound a moment later.
-	settle = 500 * time.Millisecond
+	// batchDelay is how long the first change after an idle time waits for related
+	// changes: a claim is recorded, and bound a moment later.
+	batchDelay = 500 * time.Millisecond
 	// maxRetry bounds the time between two tries after failures in a row.
 	maxRetry = 5 * time.Minute
 )
@@ -37,13 +37,13 @@ func (s *source) Wait(ctx context.Context, last publish.Cycle) {
 	s.pause(ctx, publish.Jittered(interval), nil, nil)
 }
 
-// idle waits until something may have changed; what nothing signals is found by
-// the next periodic pass.
+// idle waits until something may have changed. Changes without a signal are found by the
+// next periodic pass.
 func (s *source) idle(ctx context.Context) {
 	differs := func() bool { return s.record.stale || s.record.doubtful }
 	woken := s.pause(ctx, publish.Jittered(s.config.Interval), differs, s.config.Table.Changes())
 	if woken && !differs() {
-		s.pause(ctx, min(settle, s.config.Interval), nil, nil)
+		s.pause(ctx, min(batchDelay, s.config.Interval), nil, nil)
 	}
 }
 
@@ -58,9 +58,8 @@ func (s *source) backOff(ctx context.Context, retry time.Duration) {
 	}
 }
 
-// pause waits for d. It returns true as soon as changed receives, or the watch has
-// seen something after which ready holds. Either may be nil. What the watch sees
-// is noted in any case.
+// pause waits for d. It returns true as soon as changed receives, or an observation makes
+// ready true. Either may be nil. Observations are recorded in any case.
 func (s *source) pause(ctx context.Context, d time.Duration, ready func() bool, changed <-chan struct{}) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-// content is a status to publish, and the digest that tells whether it is new.
+// content is a status to publish, and the digest that shows whether it is new.
 type content struct {
 	document
 	digest digest
@@ -41,14 +41,15 @@ func (s *source) Collect(ctx context.Context) (content, error) {
 	return content{d, sum}, nil
 }
 
-// read reads the object where it is needed: once for the transition times of the
-// conditions that an earlier run has left, and when it is doubtful what the API
-// server has. It asks for the present state, not for a cached one.
+// read reads the object if needed: once for the transition times of an earlier run's
+// conditions, and whenever record.doubtful is set. It asks for the present state, not for
+// a cached one.
 func (s *source) read(ctx context.Context) error {
-	if s.record.recalled && !s.record.doubtful {
+	if s.record.resumed && !s.record.doubtful {
 		return nil
 	}
-	// Without the object, or the CRD, the apply tells which it is.
+	// A missing object and a missing CRD both answer NotFound here; the apply
+	// distinguishes them.
 	object, err := s.config.Client.Get(ctx, s.config.NodeName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -59,10 +60,10 @@ func (s *source) read(ctx context.Context) error {
 	if s.record.doubtful {
 		s.record.confirm(object)
 	}
-	if !s.record.recalled && object != nil {
+	if !s.record.resumed && object != nil {
 		s.record.conditions = object.Status.Conditions
 	}
-	s.record.recalled = true
+	s.record.resumed = true
 	return nil
 }
 
@@ -78,7 +79,7 @@ func (s *source) Apply(ctx context.Context, c content, node *corev1.Node) (publi
 	known := s.record.stored != nil
 	err := s.apply(ctx, node, c.document)
 	if known && apierrors.IsNotFound(err) {
-		// It was deleted, and the watch has not told yet.
+		// It was deleted, and the watch has not shown that yet.
 		s.record.stored = nil
 		err = s.apply(ctx, node, c.document)
 	}
@@ -91,8 +92,8 @@ func (s *source) Apply(ctx context.Context, c content, node *corev1.Node) (publi
 	return done, nil
 }
 
-// apply writes the object, if it is new or has another owner, and its status:
-// an API server takes the status by itself only.
+// apply writes the object, if it is new or has another owner, and then its status: the
+// API server takes the status in a separate request.
 func (s *source) apply(ctx context.Context, node *corev1.Node, d document) error {
 	if !ownedBy(s.record.stored, node.UID) {
 		stored, err := publish.Apply(ctx, s.config.Client, s.config.NodeName, d.NodeClaimStatusApplyConfiguration)

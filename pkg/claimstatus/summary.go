@@ -10,12 +10,12 @@ import (
 	api "github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 )
 
-// order is the order of publication: the states that should pass soon come
-// first, so that what people look for is not what is left out.
+// order is the order of publication. Transient states come first, so that truncation does
+// not leave out the claims that people look for.
 var order = []api.ClaimState{api.ClaimTentative, api.ClaimQuarantined, api.ClaimReleasing, api.ClaimPreserved, api.ClaimBound}
 
-// Summarize is the rows counted and in the order of publication: by state, then
-// by Pod, then by id. The conditions and the times are left to the caller.
+// Summarize counts the rows and orders them for publication: by state, then by Pod, then
+// by id. The caller adds the conditions and the times.
 func Summarize(rows []api.NodeClaim) api.NodeClaimStatusStatus {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b api.NodeClaim) int {

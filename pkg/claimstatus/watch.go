@@ -17,19 +17,19 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-// watchSpread is the part of half an interval by which the pause between two
-// watches may be longer.
+// watchSpread is the jitter of the pause between two watches, as a fraction of half an
+// interval.
 const watchSpread = 0.8
 
-// startWatch starts the watch, the first time that it is called.
+// startWatch starts the watch on its first call.
 func (s *source) startWatch(ctx context.Context) {
 	s.watchOnce.Do(func() { s.watching.Go(func() { s.watch(ctx) }) })
 }
 
-// watch keeps a watch on the object until ctx ends. One that ended is started
-// again before an interval is over, at times that differ between nodes, and just
-// as often while it fails: the first answer of an API server that is back, maybe
-// with the state of a backup, comes by this way.
+// watch watches the object until ctx ends. A watch that has ended or fails is started
+// again before an interval is over, at times that differ between nodes. It is also the
+// first to hear from an API server that is reachable again, possibly with the state of a
+// backup.
 func (s *source) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := s.watchUntilEnd(ctx)
@@ -42,11 +42,10 @@ func (s *source) watch(ctx context.Context) {
 	}
 }
 
-// watchUntilEnd passes on each sight of the object until the watch ends. The object
-// is read as well, once the watch stands, or when it cannot be had: an object
-// that was deleted in between is not told of by either alone. The watch starts at
-// the present state and not at a version that was seen: an API server that was
-// restored may not have come to that version yet, or have it for another state.
+// watchUntilEnd sends each observation of the object until the watch ends. The object is
+// also read, once the watch has started or failed: neither alone shows an object that was
+// deleted in between. The watch starts at the present state, not at a known version: a
+// restored API server may not have that version yet, or may have it for other content.
 func (s *source) watchUntilEnd(ctx context.Context) error {
 	w, watchErr := s.config.Client.Watch(ctx, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.config.NodeName).String(),
@@ -57,11 +56,11 @@ func (s *source) watchUntilEnd(ctx context.Context) error {
 	object, err := s.config.Client.Get(ctx, s.config.NodeName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		s.tell(ctx, sight{gone: true})
+		s.send(ctx, observation{gone: true})
 	case err != nil:
 		return err
 	default:
-		s.tell(ctx, sight{object: object})
+		s.send(ctx, observation{object: object})
 	}
 	if watchErr != nil {
 		return watchErr
@@ -78,12 +77,12 @@ func (s *source) watchUntilEnd(ctx context.Context) error {
 			if !ok {
 				return apierrors.FromObject(event.Object)
 			}
-			s.tell(ctx, sight{object: object, gone: event.Type == watch.Deleted})
+			s.send(ctx, observation{object: object, gone: event.Type == watch.Deleted})
 		}
 	}
 }
 
-func (s *source) tell(ctx context.Context, seen sight) {
+func (s *source) send(ctx context.Context, seen observation) {
 	select {
 	case <-ctx.Done():
 	case s.seen <- seen:

@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// Check is one named part of an endpoint's answer.
+// Check is one named check of an endpoint.
 type Check struct {
 	// Name is one path segment.
 	Name string
-	// Run returns nil when the part is well, or what is the matter. It is
-	// called for each request and must not block. Its text is shown to whoever
-	// asks.
+	// Run returns nil, or why the check fails. It is called for each request and must not
+	// block. Its text is shown to every client.
 	Run func() error
 }
 
-// checks answers one health endpoint, as Kubernetes' own components do.
+// checks answers one health endpoint like Kubernetes' own components.
 type checks struct {
 	name string
 	all  []Check
 }
 
-// register adds the endpoint, and below it one for each check.
+// register adds the endpoint, and one below it for each check.
 func (c checks) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /"+c.name, func(w http.ResponseWriter, r *http.Request) {
 		excluded := r.URL.Query()["exclude"]
@@ -40,7 +39,8 @@ func (c checks) register(mux *http.ServeMux) {
 	}
 }
 
-// answer is 200, or 503 with what failed. Verbose, it lists what passed too.
+// answer writes 200, or 503 with the failed checks. If verbose, it lists the passed ones
+// too.
 func (c checks) answer(w http.ResponseWriter, all []Check, verbose bool) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

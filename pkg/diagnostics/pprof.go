@@ -8,9 +8,8 @@ import (
 	"net/http/pprof"
 )
 
-// registerProfiles adds Go's profiles. A profile shows code and counts, never
-// the content of memory. The command line is left out: it is in the Pod, and a
-// profile does not need it.
+// registerProfiles adds Go's profiles. A profile shows code and counts, never the content
+// of memory. The endpoint of the command line is left out: it is in the Pod.
 func registerProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

@@ -17,30 +17,30 @@ import (
 
 const (
 	readTimeout    = 10 * time.Second
-	writeTimeout   = 30 * time.Second // a profile has its own length on top
+	writeTimeout   = 30 * time.Second // a profile adds its own duration
 	maxHeaderBytes = 16 << 10
 )
 
-// Config says what a [Server] serves.
+// Config configures a [Server].
 type Config struct {
 	// Addr is the [host]:port to listen on. Required.
 	Addr string
 	// Metrics answers /metrics. Required.
 	Metrics http.Handler
-	// Ready are the checks of /readyz. /healthz has none but that the server
-	// answers: restarting the daemon would mend nothing that it could find.
+	// Ready are the checks of /readyz. /healthz only shows that the server answers:
+	// restarting the daemon would repair nothing that a check could find.
 	Ready []Check
 	// Profiles adds /debug/pprof/.
 	Profiles bool
 }
 
-// Server is a server that listens.
+// Server is a server with an open listener.
 type Server struct {
 	listener net.Listener
 	routes   http.Handler
 }
 
-// Listen takes the address. Requests are answered from [Server.Run] on.
+// Listen opens the listener. Requests are answered once [Server.Run] is called.
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
@@ -50,7 +50,7 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	return &Server{listener: listener, routes: routes(c)}, nil
 }
 
-// Addr is the address that was taken.
+// Addr is the listener's address.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 func routes(c Config) http.Handler {
@@ -64,7 +64,7 @@ func routes(c Config) http.Handler {
 	return mux
 }
 
-// Run answers requests until ctx ends, and then closes the address at once. Answers in
+// Run answers requests until ctx ends, and then closes the listener at once. Requests in
 // progress may take a few seconds more.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{

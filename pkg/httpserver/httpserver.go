@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package httpserver runs the project's HTTP servers in one way: bounded in time,
+// Package httpserver runs all HTTP servers of this project the same way: with timeouts,
 // logged through klog, and stopped by a context.
 package httpserver
 
@@ -27,11 +27,11 @@ const (
 )
 
 // Run serves requests on the listener until ctx ends, over TLS if the server has a
-// TLSConfig. It then closes the listener at once, and connections whose requests take
-// longer than five seconds more. It returns nil after such a stop, and otherwise why
-// the server ended. A header timeout, an idle timeout, a header size and an error log
-// that the server does not set are set here; failed handshakes are logged for
-// debugging only, because port scanners and probes cause them.
+// TLSConfig. It then closes the listener at once, and closes connections whose requests
+// take longer than five seconds more. It returns nil after such a stop, and otherwise the
+// error that ended the server. Run sets a header timeout, an idle timeout, a header size
+// and an error log if the server has none; failed handshakes are logged at debug level
+// only, because port scanners and probes cause them.
 func Run(ctx context.Context, server *http.Server, listener net.Listener) error {
 	logger := klog.FromContext(ctx)
 	setDefaults(server, logger)

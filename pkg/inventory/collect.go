@@ -11,8 +11,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// Sandboxd is what a [Collector] asks of the node's sandboxd. An error means
-// that the question was not answered, and never that there is nothing.
+// Sandboxd is the part of sandboxd's API that a [Collector] uses. An error means that
+// there is no answer, never that there is nothing.
 type Sandboxd interface {
 	// List returns every sandbox in the node's index.
 	List(ctx context.Context) ([]sandboxd.Sandbox, error)
@@ -22,8 +22,8 @@ type Sandboxd interface {
 
 // Snapshot is one reading of the node.
 type Snapshot struct {
-	// Entries are all sandboxes in sandboxd's index and all claims of the table
-	// that are not confirmed gone, ordered by name and id.
+	// Entries are all sandboxes in sandboxd's index, and all claims of the table that are
+	// not confirmed gone, ordered by name and id.
 	Entries []*v1beta1.NodeEntryApplyConfiguration
 	// Pools are all warm pools, ordered by key.
 	Pools []*v1beta1.NodePoolApplyConfiguration
@@ -31,21 +31,19 @@ type Snapshot struct {
 	Warm int64
 }
 
-// Collector reads the node. sandboxd's index comes first, so that claims made by
-// others are listed; the claims table adds addresses, and the
-// claims that the index lacks while they are not confirmed gone. One goroutine
-// uses a collector.
+// Collector reads the node. sandboxd's index comes first, so that claims of other clients
+// are listed; the claims table adds addresses, and claims missing from the index that are
+// not confirmed gone. One goroutine uses a collector.
 type Collector struct {
 	Sandboxd Sandboxd
 	Claims   Claims
 
-	// last is what the index said last about each held claim, by id, so that an
-	// entry keeps its template and phase while the index lacks it.
+	// last is the latest index row of each held claim, by id, so that an entry keeps its
+	// template and phase while the index lacks it.
 	last map[string]sandboxd.Sandbox
 }
 
-// Collect returns a complete snapshot, or an error when sandboxd left either
-// question unanswered.
+// Collect returns a complete snapshot, or an error if either read from sandboxd failed.
 func (c *Collector) Collect(ctx context.Context) (Snapshot, error) {
 	rows, err := c.Sandboxd.List(ctx)
 	if err != nil {
@@ -55,8 +53,8 @@ func (c *Collector) Collect(ctx context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, publish.Failed("read the node's pools", err, "")
 	}
-	// The table is read after the index, so that a claim made in between is
-	// listed, and one that was confirmed gone in between is not added.
+	// The table is read after the index, so that a claim made in between is listed, and
+	// one confirmed gone in between is not added.
 	held := c.Claims.Held()
 	addresses := make(map[string]string, len(held))
 	for _, h := range held {

@@ -13,16 +13,16 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/publish"
 )
 
-// Client writes inventories; the generated typed client is one.
+// Client writes inventories; the generated typed client implements it.
 type Client = publish.Client[*api.NodeInventory]
 
-// Config is what a [Publisher] works with. All of it is required but what
-// [publish.Config] says is not.
+// Config configures a [Publisher]. All fields are required, except those optional in
+// [publish.Config].
 type Config struct {
 	// Config has the interval of --publish-interval.
 	publish.Config
-	// AdvertiseAddr is the host:port that others reach this node's sandboxd at
-	// (--sandboxd-advertise-addr). It is published as it stands.
+	// AdvertiseAddr is the host:port at which other hosts reach this node's sandboxd. It
+	// is published unchanged.
 	AdvertiseAddr string
 
 	Sandboxd Sandboxd
@@ -47,7 +47,7 @@ func validateAddr(addr string) error {
 		return fmt.Errorf("not host:port: %w", err)
 	}
 	if host == "" {
-		return errors.New("has no host, and others cannot reach a node without one")
+		return errors.New("has no host: other hosts cannot reach the node without one")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return fmt.Errorf("port %q is not a number from 1 to 65535", port)
@@ -55,8 +55,8 @@ func validateAddr(addr string) error {
 	return nil
 }
 
-// onlyLocal reports whether no other host can use the address. A name that is
-// neither an address nor localhost is left to the resolver of whoever uses it.
+// onlyLocal reports whether only this host can use the address. Any other host name is
+// resolved by its user.
 func onlyLocal(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -17,17 +17,16 @@ import (
 // entries, comes on top.
 const MaxBytes = 1200 << 10
 
-// document is what is applied: an inventory whose lists are written even when
-// they are empty. A list left out of an apply would stay as someone else wrote
-// it.
+// document is the applied inventory. Its lists are written even if they are empty: a list
+// left out of an apply would stay as someone else wrote it.
 type document struct {
 	*v1beta1.NodeInventoryApplyConfiguration
 	Pools   []*v1beta1.NodePoolApplyConfiguration  `json:"pools"`
 	Entries []*v1beta1.NodeEntryApplyConfiguration `json:"entries"`
 }
 
-// newDocument returns the inventory with all pools and with as many of the
-// entries, from the first on, as leave it within limit bytes.
+// newDocument returns the inventory with all pools and as many of the first entries as
+// fit into limit bytes.
 func newDocument(inventory *v1beta1.NodeInventoryApplyConfiguration, s Snapshot, limit int) (document, error) {
 	d := document{
 		NodeInventoryApplyConfiguration: inventory,

@@ -52,9 +52,9 @@ func entry(row sandboxd.Sandbox, addr string) *v1beta1.NodeEntryApplyConfigurati
 	return e
 }
 
-// claimRef is the claim_ref that is published; empty for none. Whoever may claim
-// may send any text as claim_ref; one that no Kubernetes object can have would
-// only crowd other sandboxes out of the object.
+// claimRef is the published claim_ref; empty for none. Any client may claim with any text
+// as claim_ref; a text that no Kubernetes object can have is not published, because it
+// would only displace other sandboxes.
 func claimRef(row sandboxd.Sandbox) string {
 	if len(row.ClaimRef) > maxRef {
 		return ""

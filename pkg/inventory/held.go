@@ -10,10 +10,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// Claims is what a [Collector] reads of the claims table.
+// Claims is the part of the claims table that a [Collector] reads.
 type Claims interface {
-	// Held returns every claim of the table whose sandbox is not confirmed gone,
-	// in whatever state it is. The caller may keep the slice.
+	// Held returns every claim of the table whose sandbox is not confirmed gone, in any
+	// state. The caller may keep the slice.
 	Held() []Held
 }
 
@@ -21,21 +21,20 @@ type Claims interface {
 type Held struct {
 	// ID is sandboxd's claim id.
 	ID string
-	// Key is the Pod key that the claim was made for, which is its claim_ref;
-	// empty when it is not known.
+	// Key is the Pod key that the claim was made for, which is also its claim_ref; empty
+	// if it is not known.
 	Key string
 	// Address is the host:port that serves the sandbox; empty when there is none.
 	Address string
-	// ClaimedAt is when the claim was made, Deadline the cached end of its lease;
-	// zero when they are not known.
+	// ClaimedAt is when the claim was made, Deadline the cached end of its lease; zero if
+	// unknown.
 	ClaimedAt, Deadline time.Time
 }
 
-// complete returns the index with those held claims added that it lacks.
-// sandboxd's list may be empty or partial for a while, as after its restart, and
-// an entry that disappeared would tell readers that its sandbox is gone. An
-// added claim is the sandbox that the index listed last, or Running when no list
-// since the start of the daemon had it.
+// complete returns the index plus the held claims that it lacks. sandboxd's list can be
+// empty or partial, for example after a restart, and a missing entry would tell readers
+// that its sandbox is gone. An added claim repeats its last index row; without one since
+// the start of the daemon it is Running.
 func (c *Collector) complete(index []sandboxd.Sandbox, held []Held) []sandboxd.Sandbox {
 	listed := make(map[string]sandboxd.Sandbox, len(index))
 	for _, row := range index {
@@ -50,15 +49,15 @@ func (c *Collector) complete(index []sandboxd.Sandbox, held []Held) []sandboxd.S
 		}
 		row := missing(h, c.last[h.ID])
 		all = append(all, row)
-		// A second claim with that id is the same sandbox.
+		// A second claim with that id has the same sandbox.
 		last[h.ID], listed[h.ID] = row, row
 	}
 	c.last = last
 	return all
 }
 
-// missing is a held claim that the index lacks, in the index's terms. The table
-// has the newer deadline; what it does not record is taken from the last list.
+// missing is the index row of a held claim that the index lacks. The table has the newer
+// deadline; other fields come from the last list.
 func missing(h Held, last sandboxd.Sandbox) sandboxd.Sandbox {
 	row := last
 	row.ID = h.ID

@@ -13,15 +13,15 @@ import (
 // Kind is the kind of the published object.
 const Kind = "NodeInventory"
 
-// Publisher publishes one node's inventory. The package documentation says what
-// it guarantees.
+// Publisher publishes one node's inventory. Its guarantees are in the package
+// documentation.
 type Publisher struct {
 	*publish.Publisher[Snapshot]
 	advertiseAddr string
 }
 
-// NewPublisher returns a publisher, or an error that names everything wrong with
-// the configuration.
+// NewPublisher returns a publisher. Its error lists everything wrong with the
+// configuration.
 func NewPublisher(config Config) (*Publisher, error) {
 	if err := config.validate(); err != nil {
 		return nil, fmt.Errorf("inventory: %w", err)
@@ -31,24 +31,24 @@ func NewPublisher(config Config) (*Publisher, error) {
 			Config: config.Config,
 			Kind:   kind(config.Off),
 			Source: &source{Collector: Collector{Sandboxd: config.Sandboxd, Claims: config.Claims}, config: config},
-			// A cycle that takes longer would delay the next one.
+			// A longer cycle would delay the next one.
 			Deadline: min(publish.MaxCycle, config.Interval),
 		},
 		advertiseAddr: config.AdvertiseAddr,
 	}, nil
 }
 
-// Run publishes until ctx ends, and then returns nil: a failed cycle is logged
-// and the next one starts afresh. Start it when the Node is registered, or the
-// first cycle publishes nothing. Run it once.
+// Run publishes until ctx ends, and then returns nil. A failed cycle is logged and the
+// next one starts anew. Start it after the Node is registered; before that, the first
+// cycle publishes nothing. Run it once.
 func (p *Publisher) Run(ctx context.Context) error {
 	if onlyLocal(p.advertiseAddr) {
-		p.Logger(ctx).Info("The published sandboxd address is of use on this host only; advertise one that other hosts reach for claims from elsewhere", "address", p.advertiseAddr)
+		p.Logger(ctx).Info("The published sandboxd address works on this host only; advertise one that other hosts can reach if they are to make claims here", "address", p.advertiseAddr)
 	}
 	return p.Publisher.Run(ctx)
 }
 
-// kind says what logs and hints call an inventory.
+// kind describes inventories for logs and hints.
 func kind(off string) publish.Kind {
 	return publish.Kind{
 		Name: Kind, Plural: "nodeinventories", Off: off,

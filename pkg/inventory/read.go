@@ -12,20 +12,19 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// Inventory is a published NodeInventory in one form, whichever shape the object
-// has: the one that this package publishes, or that of the first builds
-// (pools[].key, entries[].address).
+// Inventory is a published NodeInventory in one form, for both shapes of the object: this
+// package's, and that of the first builds (pools[].key, entries[].address).
 type Inventory struct {
 	// Node is the node's name.
 	Node string
 	// Address is the host:port that claims are routed to.
 	Address string
-	// PublishedAt is when the node took the snapshot; zero when it is not said.
+	// PublishedAt is when the node took the snapshot; zero if unknown.
 	PublishedAt time.Time
 	Entries     []Entry
 	Pools       []Pool
-	// Truncated is true when entries were left out to fit the object's size
-	// limit: a sandbox that is missing from Entries is then not gone.
+	// Truncated is true if entries were left out to fit the object's size limit; a
+	// sandbox missing from Entries may then still exist.
 	Truncated bool
 }
 
@@ -41,7 +40,7 @@ type Entry struct {
 	// Addr is the host:port that serves the sandbox; empty when it is not known.
 	Addr     string
 	Template string
-	// ClaimedAt and Deadline are zero when they are not known.
+	// ClaimedAt and Deadline are zero if unknown.
 	ClaimedAt, Deadline time.Time
 }
 
@@ -51,7 +50,7 @@ type Pool struct {
 	Warm, Target int64
 }
 
-// Read returns what the object says. It shares nothing with the object.
+// Read returns the content of the object. It shares no memory with it.
 func Read(object *api.NodeInventory) Inventory {
 	out := Inventory{
 		Node:        object.Node,

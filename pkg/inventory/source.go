@@ -21,8 +21,8 @@ type source struct {
 	config Config
 }
 
-// Changed implements [publish.Source]. Every cycle publishes, because publishedAt
-// shows how old the inventory is.
+// Changed implements [publish.Source]. Every cycle publishes, because publishedAt is the
+// inventory's age.
 func (s *source) Changed(Snapshot, types.UID) bool { return true }
 
 // Apply implements [publish.Source].

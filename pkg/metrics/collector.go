@@ -5,11 +5,11 @@ package metrics
 
 import "k8s.io/component-base/metrics"
 
-// Sample gives one value to a scrape.
+// Sample sends one value to a scrape.
 type Sample func(desc *Desc, value float64, labels ...string)
 
-// Collect calls read at each scrape for the values of these gauges. It may be called
-// once for each.
+// Collect registers read, which is called at each scrape for the values of these gauges.
+// It may be called once for each gauge.
 func (r *Registry) Collect(read func(Sample), descs ...*Desc) {
 	r.registry.CustomMustRegister(&collector{descs: descs, read: read})
 }

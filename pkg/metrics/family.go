@@ -5,10 +5,10 @@ package metrics
 
 import "k8s.io/component-base/metrics"
 
-// prefix begins every name.
+// prefix is the prefix of every name.
 const prefix = "vk_sandbox_"
 
-// Type is the kind of a metric in Prometheus' words.
+// Type is the Prometheus type of a metric.
 type Type string
 
 // The types in use.
@@ -23,12 +23,12 @@ type Family struct {
 	// Name is the full name.
 	Name string
 	Type Type
-	// Stability says what may change: see the levels of Kubernetes' metrics.
+	// Stability is the stability level as in Kubernetes' metrics.
 	Stability metrics.StabilityLevel
 	// Labels are the names of the labels, in order.
 	Labels []string
-	// Values has the possible values of each label; none for a label whose
-	// one value describes the build.
+	// Values has the possible values of each label; empty for a label whose one value
+	// describes the build.
 	Values map[string][]string
 	Help   string
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// What a registry returns, under the names of this package: the packages that
-// measure need to know no other.
+// Aliases of the types that a registry returns, so that measuring packages need no other
+// import.
 type (
 	// CounterVec counts events by labels.
 	CounterVec = metrics.CounterVec
@@ -26,22 +26,22 @@ type (
 	Desc = metrics.Desc
 )
 
-// Registry holds one daemon's metrics. It is safe for concurrent use once all
-// metrics are defined. To define a name twice panics.
+// Registry holds one daemon's metrics. It is safe for concurrent use once all metrics are
+// defined. Defining a name twice panics.
 type Registry struct {
 	registry metrics.KubeRegistry
 	families []Family
 }
 
-// NewRegistry returns a registry with the metrics of the process, of the Go runtime
-// and of the build, which has this version.
+// NewRegistry returns a registry with the metrics of the process, the Go runtime and the
+// build with this version.
 func NewRegistry(version string) *Registry {
 	r := &Registry{registry: metrics.NewKubeRegistry()}
 	r.Gauge(Family{
 		Name: "build_info", Labels: []string{"version", "go_version"},
 		Help: "Always 1; its labels name the build.",
 	}).WithLabelValues(version, runtime.Version()).Set(1)
-	// There is no other way for collectors that are not Kubernetes'.
+	// Collectors of other libraries can only be registered raw.
 	r.registry.RawMustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -49,12 +49,12 @@ func NewRegistry(version string) *Registry {
 	return r
 }
 
-// Families describes every metric of the daemon itself, ordered by name. The
-// collectors of the Go runtime and of the process are not in it.
+// Families describes every metric of the daemon itself, ordered by name, without the
+// collectors of the Go runtime and the process.
 func (r *Registry) Families() []Family { return r.families }
 
-// Handler serves the metrics in the formats that Prometheus asks for. Of what
-// cannot be collected it leaves out that part alone.
+// Handler serves the metrics in the formats that Prometheus requests. Metrics that cannot
+// be collected are left out.
 func (r *Registry) Handler() http.Handler {
 	return metrics.HandlerFor(r.registry, metrics.HandlerOpts{ErrorHandling: metrics.ContinueOnError})
 }
@@ -67,7 +67,7 @@ func (r *Registry) Counter(f Family) *CounterVec {
 	return v
 }
 
-// Gauge defines a gauge that is set.
+// Gauge defines a gauge that the program sets.
 func (r *Registry) Gauge(f Family) *GaugeVec {
 	f = r.describe(f, Gauge)
 	v := metrics.NewGaugeVec(&metrics.GaugeOpts{Name: f.Name, Help: f.Help, StabilityLevel: f.Stability}, f.Labels)
@@ -83,14 +83,14 @@ func (r *Registry) Histogram(f Family, buckets []float64) *HistogramVec {
 	return v
 }
 
-// Read describes a gauge that is read at each scrape, once [Registry.Collect] is
-// called for it.
+// Read defines a gauge that is read at each scrape, once [Registry.Collect] is called for
+// it.
 func (r *Registry) Read(f Family) *Desc {
 	f = r.describe(f, Gauge)
 	return metrics.NewDesc(f.Name, f.Help, f.Labels, nil, f.Stability, "")
 }
 
-// describe completes a family and adds it to the list.
+// describe fills in a family and adds it to the list.
 func (r *Registry) describe(f Family, kind Type) Family {
 	f.Name, f.Type, f.Stability = prefix+f.Name, kind, metrics.ALPHA
 	at, _ := slices.BinarySearchFunc(r.families, f.Name, func(f Family, name string) int { return strings.Compare(f.Name, name) })

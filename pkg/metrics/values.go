@@ -5,19 +5,19 @@ package metrics
 
 import "time"
 
-// LabelResult is the label that says how something ended.
+// LabelResult is the label of an operation's result.
 const LabelResult = "result"
 
-// Results of what succeeds or fails.
+// Results of an operation that succeeds or fails.
 const (
 	Success = "success"
 	Error   = "error"
 )
 
-// Outcomes are the results of what has no other ones.
+// Outcomes returns the possible values of [Outcome].
 func Outcomes() []string { return []string{Success, Error} }
 
-// Outcome is the result of what ended with that error, or with nil.
+// Outcome is the result label for err.
 func Outcome(err error) string {
 	if err != nil {
 		return Error
@@ -25,8 +25,7 @@ func Outcome(err error) string {
 	return Success
 }
 
-// CallBuckets reach from an answer on loopback to the limit of a claim, in
-// seconds.
+// CallBuckets range from an answer on loopback to the timeout of a claim, in seconds.
 func CallBuckets() []float64 {
 	return []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 30, 60}
 }
@@ -39,10 +38,10 @@ func Bool(b bool) float64 {
 	return 0
 }
 
-// Seconds is a time as Prometheus counts it, in seconds since 1970.
+// Seconds is a time in seconds since 1970.
 func Seconds(t time.Time) float64 { return float64(t.UnixNano()) / float64(time.Second) }
 
-// Texts is each value as text.
+// Texts converts each value to a string.
 func Texts[T ~string](values []T) []string {
 	out := make([]string, 0, len(values))
 	for _, v := range values {

@@ -10,12 +10,12 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// InvalidAnnotationError says that an object can never be served as it stands. No claim
-// is made for it.
+// InvalidAnnotationError means that an object cannot be served with its annotations. No
+// claim is made for it.
 type InvalidAnnotationError struct {
 	// Annotation is the key that is missing or wrong.
 	Annotation string
-	// Problem says what is wrong and what to write instead.
+	// Problem is what is wrong and what to write instead.
 	Problem string
 }
 
@@ -24,8 +24,8 @@ func (e *InvalidAnnotationError) Error() string {
 	return fmt.Sprintf("annotation %s: %s", e.Annotation, e.Problem)
 }
 
-// PoolKey returns the pool axes that the annotations name, verbatim: sandboxd decides
-// which exist. The template has no default. Net and size may be empty, which means
+// PoolKey returns the pool axes in the annotations, verbatim: sandboxd decides which
+// pools exist. The template has no default. Net and size may be empty, which means
 // sandboxd's default. The error is an [*InvalidAnnotationError].
 func PoolKey(annotations map[string]string) (sandboxd.Key, error) {
 	template := annotations[AnnotationTemplate]
@@ -35,8 +35,8 @@ func PoolKey(annotations map[string]string) (sandboxd.Key, error) {
 	return sandboxd.Key{Template: template, Net: annotations[AnnotationNet], Size: annotations[AnnotationSize]}, nil
 }
 
-// quote formats an annotation's value for a message, bounded: the value may be as long
-// as 256 KiB.
+// quote quotes an annotation's value for a message and truncates it: values can be 256
+// KiB long.
 func quote(s string) string {
 	const most = 64
 	if len(s) > most {

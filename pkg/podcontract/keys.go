@@ -15,8 +15,8 @@ const (
 	AnnotationSize = "sandbox.cocoonstack.io/size"
 	// AnnotationTTLSeconds is the claim's lease in seconds.
 	AnnotationTTLSeconds = "sandbox.cocoonstack.io/ttl-seconds"
-	// AnnotationClaimID is written back with the status: the id of the claim
-	// behind the Pod. It is not a credential.
+	// AnnotationClaimID is the id of the claim behind the Pod, written back with the
+	// status. It is not a credential.
 	AnnotationClaimID = "sandbox.cocoonstack.io/claim-id"
 )
 
@@ -26,8 +26,8 @@ const (
 	RuntimeSandboxd = "sandboxd"
 	// LabelRuntime is the node label that sandbox Pods select.
 	LabelRuntime = "sandbox.cocoonstack.io/runtime"
-	// TaintKey and TaintValue keep every other workload off the virtual node,
-	// with effect NoSchedule.
+	// TaintKey and TaintValue, with effect NoSchedule, keep other workloads off the
+	// virtual node.
 	TaintKey   = "virtual-kubelet.io/provider"
 	TaintValue = "sandboxd"
 )

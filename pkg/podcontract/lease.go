@@ -12,9 +12,9 @@ import (
 // sandboxd's maximum for ordinary claims, 24 hours.
 const DefaultTTLSeconds = 86400
 
-// TTLSeconds returns the lease that the annotations ask for, in seconds; not ok when
-// they ask for none. 0 means sandboxd's default of five minutes. sandboxd caps what is
-// too long. The error is an [*InvalidAnnotationError].
+// TTLSeconds returns the requested lease in seconds; ok is false if the annotations
+// request none. 0 means sandboxd's default of five minutes. sandboxd caps longer leases.
+// The error is an [*InvalidAnnotationError].
 func TTLSeconds(annotations map[string]string) (ttl int64, ok bool, err error) {
 	text, ok := annotations[AnnotationTTLSeconds]
 	if !ok {

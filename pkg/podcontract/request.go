@@ -11,8 +11,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
-// CheckRuntime returns an [*InvalidAnnotationError] when the Pod asks for a runtime
-// that this node does not serve.
+// CheckRuntime returns an [*InvalidAnnotationError] if the Pod requests a runtime that
+// this node does not serve.
 func CheckRuntime(pod *corev1.Pod) error {
 	if r, ok := pod.Annotations[AnnotationRuntime]; ok && r != RuntimeSandboxd {
 		return &InvalidAnnotationError{AnnotationRuntime, fmt.Sprintf("%s is not served by this node; it serves %q only", quote(r), RuntimeSandboxd)}
@@ -20,8 +20,8 @@ func CheckRuntime(pod *corev1.Pod) error {
 	return nil
 }
 
-// ClaimRequest reads the claim that a Pod asks for from its annotations. The
-// claim reference is the Pod's key. The error is an [*InvalidAnnotationError].
+// ClaimRequest builds a Pod's claim request from its annotations. The claim reference is
+// the Pod's key. The error is an [*InvalidAnnotationError].
 func ClaimRequest(pod *corev1.Pod) (sandboxd.ClaimRequest, error) {
 	if err := CheckRuntime(pod); err != nil {
 		return sandboxd.ClaimRequest{}, err

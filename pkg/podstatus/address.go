@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The reasons for which an address gives a Pod no IP address. The texts are
-// constant, so that events made from them aggregate.
+// The reasons why an address has no IP address for a Pod. The texts are constant, so that
+// events made from them aggregate.
 const (
 	problemEmpty       = "sandboxd named no address for the sandbox; the Pod has no IP address"
 	problemNotIP       = "sandboxd named an address that is not an IP address; the Pod has no IP address"
@@ -19,17 +19,17 @@ const (
 	problemAmbiguous   = "sandboxd named an IPv6 address without brackets that may end in a port; the Pod has no IP address"
 )
 
-// AddressProblem says why [Running] shows no IP address for the address
-// that sandboxd gave for a sandbox, in text that is constant for one kind of
-// cause; empty when there is an IP address. The claim stands in either case.
+// AddressProblem returns why [Running] shows no IP address for sandboxd's address of a
+// sandbox; empty if it shows one. The text is constant for one kind of cause. The claim
+// is valid in either case.
 func AddressProblem(address string) string {
 	_, problem := parseAddress(address)
 	return problem
 }
 
-// hostIP is the IP address in what sandboxd calls the sandbox's address, in the
-// form that the API server accepts; empty when there is a problem with it. The
-// API server would refuse a whole status for a Pod IP that is none.
+// hostIP is the IP address in sandboxd's address of the sandbox, in the form that the API
+// server accepts; empty if there is a problem with it. The API server refuses a whole
+// status because of an invalid Pod IP.
 func hostIP(address string) string {
 	ip, problem := parseAddress(address)
 	if problem != "" {
@@ -38,8 +38,8 @@ func hostIP(address string) string {
 	return ip.String()
 }
 
-// parseAddress finds the IP address in a host:port, or in a host alone, where an
-// IPv6 address has brackets or not.
+// parseAddress finds the IP address in a host:port or a host; a bare IPv6 address may
+// have brackets.
 func parseAddress(address string) (netip.Addr, string) {
 	if address == "" {
 		return netip.Addr{}, problemEmpty
@@ -64,7 +64,7 @@ func parseAddress(address string) (netip.Addr, string) {
 	return ip, ""
 }
 
-// hostOf is the part of an address that may be an IP address.
+// hostOf is the part of an address that can be an IP address.
 func hostOf(address string) string {
 	if inside, ok := strings.CutPrefix(address, "["); ok {
 		if inside, ok = strings.CutSuffix(inside, "]"); ok && strings.Contains(inside, ":") {
@@ -78,9 +78,9 @@ func hostOf(address string) string {
 	return host
 }
 
-// endsInPort reports whether a bare IPv6 address can also be read as a shorter
-// address and a port. Such a text must not become the IP address of a Pod,
-// because it can be another machine's.
+// endsInPort reports whether a bare IPv6 address can also be read as a shorter address
+// and a port. Such a text must not become a Pod's IP address, because it can be another
+// machine's.
 func endsInPort(address string) bool {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {

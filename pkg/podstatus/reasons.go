@@ -10,10 +10,10 @@ const (
 	// ReasonLeaseExpired: the lease passed and the node confirmed that the
 	// sandbox is gone.
 	ReasonLeaseExpired = "SandboxLeaseExpired"
-	// ReasonLost: the node no longer holds the sandbox of a Pod that ran,
-	// before the end of its lease.
+	// ReasonLost: before the end of the lease, the node no longer holds the sandbox of a
+	// Pod that ran.
 	ReasonLost = "SandboxLost"
-	// ReasonDeleted: the Pod was deleted, its claim is decided, and something else,
-	// such as a finalizer, keeps its object.
+	// ReasonDeleted: the Pod was deleted and its claim is decided, but a finalizer or the
+	// like keeps its object.
 	ReasonDeleted = "SandboxPodDeleted"
 )

@@ -14,25 +14,25 @@ import (
 // imageIDPrefix precedes the claim id in a container status's imageID.
 const imageIDPrefix = "sandboxd://"
 
-// Binding is what a Pod's status shows of its claim.
+// Binding is the part of a claim that a Pod's status shows.
 type Binding struct {
 	// ClaimID is sandboxd's id of the claim.
 	ClaimID string
-	// Address is what sandboxd says serves the sandbox, as a rule a host:port.
-	// Without an IP address in it the status has none; [AddressProblem] says why.
+	// Address is sandboxd's address of the sandbox, normally a host:port. If it contains
+	// no IP address, the status has none; see [AddressProblem].
 	Address string
 	// ClaimedAt is when the claim was taken; it is the Pod's start time.
 	ClaimedAt time.Time
 }
 
-// Pending is the status of a Pod that is tracked without a claim.
+// Pending is the status of a tracked Pod without a claim.
 func Pending() corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// Running is the status of a Pod that holds a claim. It is a function
-// of the Pod's spec and the binding only, times truncated to the second as the
-// API stores them, so that two calls for one claim are equal and publish once.
+// Running is the status of a Pod that holds a claim. It depends on the Pod's spec and the
+// binding only, with times truncated to seconds as the API stores them, so that two calls
+// for one claim are equal and published once.
 func Running(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	start := metav1.NewTime(b.ClaimedAt.UTC().Truncate(time.Second))
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}
@@ -59,9 +59,9 @@ func Running(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	return status
 }
 
-// Failed is the terminal status of a Pod whose sandbox is gone. Phase
-// and container states change together, because nothing can be published
-// after the phase is terminal. The times are those of the moment given.
+// Failed is the terminal status of a Pod whose sandbox is gone, as of at. Phase and
+// container states change together, because nothing can be published after a terminal
+// phase.
 func Failed(pod *corev1.Pod, b Binding, reason, message string, at time.Time) corev1.PodStatus {
 	end := metav1.NewTime(at.UTC().Truncate(time.Second))
 	status := Running(pod, b)
@@ -84,9 +84,9 @@ func Failed(pod *corev1.Pod, b Binding, reason, message string, at time.Time) co
 	return status
 }
 
-// ClaimID returns the claim id that the Pod's own status names, or the
-// empty string when this provider never published a claim for this Pod. The
-// annotation is not asked: a template can carry it from an older Pod.
+// ClaimID returns the claim id in the Pod's own status; empty if this provider never
+// published a claim for the Pod. The annotation is ignored, because a template can carry
+// it over from an older Pod.
 func ClaimID(pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
 		if id, ok := strings.CutPrefix(c.ImageID, imageIDPrefix); ok {

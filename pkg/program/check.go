@@ -35,7 +35,7 @@ func CheckHostPort(addr string) error {
 	return nil
 }
 
-// CheckNotNegative returns an error for a time below zero.
+// CheckNotNegative returns an error for a negative duration.
 func CheckNotNegative(d time.Duration) error {
 	if d < 0 {
 		return errors.New("must not be negative")
@@ -43,7 +43,7 @@ func CheckNotNegative(d time.Duration) error {
 	return nil
 }
 
-// CheckPositive returns an error for a time that is not above zero.
+// CheckPositive returns an error for a duration that is not above zero.
 func CheckPositive(d time.Duration) error {
 	if d == 0 {
 		return errors.New("must be above zero")

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Origins has, by flag, the environment variable that the flag's value came from.
+// Origins maps a flag to the environment variable that its value came from.
 type Origins map[string]string
 
-// Of names a flag, and where its value came from if that is a variable.
+// Of names a flag, and the variable that its value came from, if any.
 func (o Origins) Of(flag string) string {
 	if variable := o[flag]; variable != "" {
 		return "--" + flag + " (from " + variable + ")"
@@ -22,9 +22,8 @@ func (o Origins) Of(flag string) string {
 }
 
 // ReadEnvironment sets each flag that was not given on the command line to the value of
-// its environment variable. A variable that is empty counts as unset, as a line without a
-// value in an EnvironmentFile means it. The error names every variable that no value can
-// be read from.
+// its environment variable. An empty variable counts as unset, like a line without a
+// value in an EnvironmentFile. The error names every variable whose value is invalid.
 func ReadEnvironment(flags *pflag.FlagSet, variables map[string]string, getenv func(string) string) (Origins, error) {
 	origins := Origins{}
 	var errs []error
@@ -45,33 +44,33 @@ func ReadEnvironment(flags *pflag.FlagSet, variables map[string]string, getenv f
 	return origins, errors.Join(errs...)
 }
 
-// Validation collects what is wrong with the values of flags.
+// Validation collects errors about the values of flags.
 type Validation struct {
 	Origins Origins
 	errs    []error
 }
 
-// Check notes that a flag's value is invalid if err is not nil.
+// Check records err, if not nil, about a flag's value.
 func (v *Validation) Check(flag, value string, err error) {
 	if err != nil {
 		v.errs = append(v.errs, invalidValue(value, v.Origins.Of(flag), err))
 	}
 }
 
-// Fail notes what is wrong with a flag beside others, or with a value that must not be
-// printed.
+// Fail records an error about a flag without printing its value, which may be secret or
+// not at fault alone.
 func (v *Validation) Fail(flag string, err error) {
 	v.errs = append(v.errs, fmt.Errorf("%s: %w", v.Origins.Of(flag), err))
 }
 
-// Err returns everything that is wrong, or nil.
+// Err returns all recorded errors, or nil.
 func (v *Validation) Err() error { return errors.Join(v.errs...) }
 
 func invalidValue(value, origin string, err error) error {
 	return fmt.Errorf("invalid value %q of %s: %w", value, origin, err)
 }
 
-// flagError words pflag's error about a value as those of variables are worded.
+// flagError rewords pflag's error about a value like an error about a variable.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -81,7 +80,7 @@ func flagError(err error) error {
 	return invalidValue(invalid.GetValue(), Origins{}.Of(f.Name), wanted(f, invalid.Unwrap()))
 }
 
-// wanted says what a flag takes where the parser only says what it does not take.
+// wanted names the accepted values if the parser's error does not.
 func wanted(f *pflag.Flag, err error) error {
 	switch f.Value.Type() {
 	case "quantity":

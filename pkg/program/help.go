@@ -16,7 +16,7 @@ import (
 const helpWidth = 100
 
 // AddFlags adds the flags in sections to cmd. The help text prints them by section, each
-// with the environment variable that variables has for it.
+// with its environment variable from variables.
 func AddFlags(cmd *cobra.Command, sections cliflag.NamedFlagSets, variables map[string]string) {
 	information := sections.FlagSet(sections.Order[len(sections.Order)-1])
 	information.BoolP("help", "h", false, "print this text and exit")
@@ -51,8 +51,8 @@ func printHelp(cmd *cobra.Command, sections cliflag.NamedFlagSets) {
 	cliflag.PrintSections(w, sections, helpWidth)
 }
 
-// SetDefault sets a flag to its default, which help texts show as it is written here. It
-// panics if the flag does not take it.
+// SetDefault sets a flag's default, which help texts show as written in text. It panics
+// if the flag refuses it.
 func SetDefault(flags *pflag.FlagSet, name, text string) {
 	f := flags.Lookup(name)
 	if err := f.Value.Set(text); err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Labels is a flag's value of labels: key=value pairs separated by commas. A later value
+// Labels is a flag value of labels: key=value pairs separated by commas. A later value
 // replaces an earlier one.
 type Labels map[string]string
 
@@ -49,7 +49,8 @@ func (l *Labels) String() string { return labels.Set(*l).String() }
 // Type implements pflag.Value.
 func (l *Labels) Type() string { return "key=value,..." }
 
-// Joined makes one error of what apimachinery's validation found, or nil of nothing.
+// Joined joins the problems found by apimachinery's validation into one error; nil if
+// there are none.
 func Joined(problems []string) error {
 	if len(problems) == 0 {
 		return nil

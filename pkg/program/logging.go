@@ -24,8 +24,8 @@ const (
 	LogJSON = "json"
 )
 
-// ParseLogLevel reads a log level. A library's line of klog verbosity n has the level -n,
-// and so debug shows verbosity 4.
+// ParseLogLevel parses a log level. A library's line of klog verbosity n has the level
+// -n, so debug shows verbosity 4.
 func ParseLogLevel(text string) (slog.Level, error) {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
@@ -37,7 +37,7 @@ func ParseLogLevel(text string) (slog.Level, error) {
 	return level, nil
 }
 
-// CheckLogFormat returns an error for a format that does not exist.
+// CheckLogFormat returns an error for an unknown format.
 func CheckLogFormat(format string) error {
 	if format != LogText && format != LogJSON {
 		return errors.New("want text or json")
@@ -45,7 +45,7 @@ func CheckLogFormat(format string) error {
 	return nil
 }
 
-// SetupLogging sends everything that is logged through klog, at level or above, to w.
+// SetupLogging sends every klog line at level or above to w.
 func SetupLogging(level slog.Level, format string, w io.Writer) error {
 	var handler slog.Handler
 	options := &slog.HandlerOptions{Level: level}
@@ -64,15 +64,14 @@ func SetupLogging(level slog.Level, format string, w io.Writer) error {
 	klog.EnableContextualLogging(true)
 	klog.SetLoggerWithOptions(logr.FromSlogHandler(handler),
 		klog.ContextualLogger(true),
-		// Libraries that print through klog give a severity that a logr
-		// logger cannot carry: their warnings would be lost at level warn.
+		// Lines printed by klog itself have a severity that a logr logger cannot express:
+		// warnings would be lost at level warn.
 		klog.WriteKlogBuffer(func(line []byte) { relay(handler, line) }))
 	return nil
 }
 
-// relay hands a line that klog has formatted on to handler, at the line's own
-// severity. klog puts a header of one letter, date, time, process and source in
-// front, which ends with "] ".
+// relay passes a line formatted by klog on to handler, at the line's own severity. klog's
+// header has one letter, date, time, process and source, and ends with "] ".
 func relay(handler slog.Handler, line []byte) {
 	level := slog.LevelInfo
 	if len(line) > 0 {
@@ -90,6 +89,6 @@ func relay(handler slog.Handler, line []byte) {
 	if _, message, found := bytes.Cut(line, []byte("] ")); found {
 		line = message
 	}
-	// There is nowhere to report that the log cannot be written.
+	// A failed log write cannot be reported.
 	_ = handler.Handle(ctx, slog.NewRecord(time.Now(), level, strings.TrimSpace(string(line)), 0))
 }

@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program is the common form of this project's commands: they are cobra commands
-// with their flags in named sections, take environment variables where no flag is given,
-// report all invalid settings together, and end with the same exit codes.
+// Package program has the common form of this project's commands: cobra commands with
+// flags in named sections, environment variables for flags that are not given, errors
+// that list all invalid settings together, and the same exit codes.
 package program
 
 import (
@@ -23,15 +23,16 @@ const (
 	ExitUsage = 2 // a flag, an environment variable or an argument is invalid
 )
 
-// ErrReported ends a command with ExitError without a message: the log has it.
+// ErrReported ends a command with ExitError without a message, because the error has been
+// logged.
 var ErrReported = errors.New("the error has been reported")
 
-// usageError is an error in how the command was called.
+// usageError is an error in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// UsageError marks err as a mistake in how the command was called. It returns nil for nil.
+// UsageError marks err as an error in the command line. It returns nil for nil.
 func UsageError(err error) error {
 	if err == nil {
 		return nil
@@ -39,8 +40,8 @@ func UsageError(err error) error {
 	return usageError{err}
 }
 
-// UnexpectedArguments returns a usage error unless there are no arguments. The hint says
-// what the command takes instead.
+// UnexpectedArguments returns a usage error if there are arguments. The hint names what
+// the command accepts instead.
 func UnexpectedArguments(args []string, hint string) error {
 	if len(args) == 0 {
 		return nil
@@ -48,13 +49,13 @@ func UnexpectedArguments(args []string, hint string) error {
 	return UsageError(fmt.Errorf("unexpected argument %q%s", args[0], hint))
 }
 
-// Run executes root, or its subcommand that the arguments name, until it returns or ctx
-// ends, and returns the exit code. It prints an error to stderr, after the name of the
-// command, and for a usage error the way to the help text. klog's flags and the standard
-// library's log are set up as in other Kubernetes components.
+// Run executes root, or the subcommand named by args, until it returns or ctx ends, and
+// returns the exit code. It prints an error to stderr after the command's name, and for a
+// usage error a pointer to the help text. klog's flags and the standard library's log are
+// set up as in other Kubernetes components.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetContext(ctx)
-	// cobra takes the process' own arguments for nil.
+	// cobra replaces nil by the process's own arguments.
 	root.SetArgs(append([]string{}, args...))
 	root.SetOut(stdout)
 	root.SetErr(stderr)

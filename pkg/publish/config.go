@@ -11,25 +11,24 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
-// Config is what every publisher needs. All of it but Observe and Off is required.
+// Config configures every publisher. All fields but Observe and Off are required.
 type Config struct {
-	// NodeName is the name of the virtual node, and so of the object.
+	// NodeName is the name of the virtual node and of the published object.
 	NodeName string
 	// Interval is the least time between two publications.
 	Interval time.Duration
 	// Node returns the Node that owns the object.
 	Node NodeGetter
-	// Observe is called at the end of each cycle: with nil when the object is up to
-	// date, whether or not there was anything to write. A cycle that the end of the
-	// context cuts short is not observed.
+	// Observe is called at the end of each cycle, with nil if the object is up to date,
+	// even if nothing was written. A cycle that ctx cuts short is not observed.
 	Observe func(err error)
-	// Off tells a user how to turn the publication off, as the end of a sentence: "set
-	// the interval to 0".
+	// Off tells a user how to disable the publication, in a form that ends a sentence:
+	// "set the interval to 0".
 	Off string
 }
 
-// Validate reports everything that is wrong with the configuration, and each part
-// of a source that is missing. The interval is called by the name given.
+// Validate reports everything wrong with the configuration, and each part of a source
+// that is missing. Errors use intervalName for the interval.
 func (c Config) Validate(intervalName string, missing map[string]bool) error {
 	var errs []error
 	if err := validation.NodeName(c.NodeName); err != nil {

@@ -9,13 +9,12 @@ import (
 	"fmt"
 )
 
-// ErrTooLarge is returned for an object that is larger than the limit without any
-// item.
+// ErrTooLarge means that an object exceeds the limit even without items.
 var ErrTooLarge = errors.New("the object is too large with an empty list")
 
-// Fit returns how many of the items, from the first on, fit into an object of at
-// most limit bytes of JSON. The object is given with an empty list of items.
-// The error is [ErrTooLarge], or about what cannot be encoded.
+// Fit returns how many of the first items fit into an object of at most limit bytes of
+// JSON. object must have an empty list of items. It returns [ErrTooLarge], or an encoding
+// error.
 func Fit[T any](object any, items []T, limit int) (int, error) {
 	size, err := sizeOf(object)
 	if err != nil {
@@ -39,7 +38,7 @@ func Fit[T any](object any, items []T, limit int) (int, error) {
 	return len(items), nil
 }
 
-// sizeOf is the number of bytes that an object has as JSON.
+// sizeOf is the size of an object as JSON, in bytes.
 func sizeOf(object any) (int, error) {
 	b, err := json.Marshal(object)
 	return len(b), err

@@ -10,16 +10,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Kind describes a kind of object to people.
+// Kind describes a kind of object for logs and errors.
 type Kind struct {
 	// Name and Plural are its names in the API: NodeInventory, nodeinventories.
 	Name, Plural string
 	// Off is [Config.Off].
 	Off string
-	// Logger names the logger, and Items, in log lines, the number of items that
-	// the object shows.
+	// Logger is the logger's name, and Items the log key for the number of items in the
+	// object.
 	Logger, Items string
-	// MaxBytes is the size limit that log lines name.
+	// MaxBytes is the size limit in log lines.
 	MaxBytes int
 	Messages Messages
 }
@@ -34,12 +34,12 @@ type Messages struct {
 	Recovered string
 	// Repaired: someone else had changed or deleted the object.
 	Repaired string
-	// Truncated: items are left out to fit the size limit. Complete: none is any more.
+	// Truncated: items are left out to fit the size limit. Complete: that has ended.
 	Truncated, Complete string
 }
 
-// ApplyFailure is the failure of a step that applies an object of this kind, with
-// a hint where the API server's answer does not say what to do.
+// ApplyFailure returns the error of a step that applies an object of this kind, with a
+// hint if the API server's answer does not explain what to do.
 func (k Kind) ApplyFailure(step string, err error) error {
 	hint := ""
 	switch {
@@ -56,5 +56,5 @@ func (k Kind) ApplyFailure(step string, err error) error {
 	return Failed(step, err, hint)
 }
 
-// undeclared is how an API server names a field that its CRD does not have.
+// undeclared is the API server's text for a field that its CRD lacks.
 const undeclared = "field not declared in schema"

@@ -32,8 +32,8 @@ func NewMetrics(r *metrics.Registry, kinds ...string) *Metrics {
 	}
 }
 
-// Observe returns what [Config].Observe is for an object of that kind, which
-// counts as expected from now on.
+// Observe returns [Config].Observe for objects of that kind. From this call on, the kind
+// has metrics.
 func (m *Metrics) Observe(kind string) func(err error) {
 	last := m.last.WithLabelValues(kind)
 	last.Set(0)

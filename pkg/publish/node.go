@@ -9,8 +9,8 @@ import (
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// NodeGetter returns the virtual node's Node. A recent copy is enough: one from
-// before a re-creation is corrected by a later cycle.
+// NodeGetter returns the virtual node's Node. A recent copy suffices: a later cycle
+// corrects one from before a re-creation.
 type NodeGetter func() (*corev1.Node, error)
 
 // read returns the Node. An error is a [*StepError].
@@ -26,8 +26,8 @@ func (get NodeGetter) read() (*corev1.Node, error) {
 	return node, nil
 }
 
-// Owner refers to a Node by its UID: an object goes with its Node, and not when
-// a daemon's Pod does.
+// Owner returns a reference to a Node by its UID: the object is deleted with its Node,
+// not with a daemon's Pod.
 func Owner(node *corev1.Node) *applymetav1.OwnerReferenceApplyConfiguration {
 	return applymetav1.OwnerReference().
 		WithAPIVersion("v1").

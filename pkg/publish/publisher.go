@@ -15,44 +15,43 @@ import (
 )
 
 const (
-	// StartSpread bounds the delay before the first cycle, which is random so that
-	// a fleet restarted together does not write together.
+	// StartSpread bounds the random delay before the first cycle, so that a fleet
+	// restarted together does not write together.
 	StartSpread = 5 * time.Second
 	// MaxCycle bounds a cycle.
 	MaxCycle = 30 * time.Second
-	// jitter is the part of an interval by which it may be longer. It is never
-	// shorter, so that there is at most one publication in an interval.
+	// jitter is the fraction by which an interval may be longer. It is never shorter, so
+	// that there is at most one publication in an interval.
 	jitter = 0.1
 )
 
-// Source is one kind of object about the node. The methods are called by one
-// goroutine, and a failure is best returned as a [*StepError].
+// Source is one kind of object about the node. One goroutine calls its methods. Errors
+// should be a [*StepError].
 type Source[D any] interface {
 	// Collect reads the node.
 	Collect(ctx context.Context) (D, error)
-	// Changed reports whether what was collected has to be written. The owner is
-	// the UID of the Node that exists now; empty when it cannot be read.
+	// Changed reports whether collected must be written. owner is the UID of the current
+	// Node; empty if it cannot be read.
 	Changed(collected D, owner types.UID) bool
-	// Apply writes what was collected, within the size limit of the kind, as an
-	// object that is owned by the Node.
+	// Apply writes what was collected, within the size limit of the kind, as an object
+	// owned by the Node.
 	Apply(ctx context.Context, collected D, node *corev1.Node) (Publication, error)
-	// Wait returns when the next cycle is due, and when ctx ends.
+	// Wait returns when the next cycle is due or ctx ends.
 	Wait(ctx context.Context, last Cycle)
 }
 
 // Publication is what one cycle wrote.
 type Publication struct {
-	// Items is the number of items that the object shows, Total the number that
-	// there are.
+	// Items is the number of items in the object, Total the number that exist.
 	Items, Total int
-	// Repaired is true when someone else had changed or deleted the object.
+	// Repaired is true if someone else had changed or deleted the object.
 	Repaired bool
 }
 
-// Cycle is how a cycle went.
+// Cycle is the result of a cycle.
 type Cycle struct {
 	Began time.Time
-	// Wrote is false when nothing had changed, and after a failure.
+	// Wrote is false if nothing had changed, and after a failure.
 	Wrote bool
 	Err   error
 }
@@ -69,9 +68,9 @@ type Publisher[D any] struct {
 	state state
 }
 
-// Run publishes until ctx ends, and then returns nil: a failed cycle is logged and
-// a later one tries again. Start it when the Node is registered, or the first cycle
-// publishes nothing. Run it once.
+// Run publishes until ctx ends, and then returns nil. A failed cycle is logged and a
+// later one tries again. Start it after the Node is registered; before that, the first
+// cycle publishes nothing. Run it once.
 func (p *Publisher[D]) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, p.Logger(ctx))
 	Sleep(ctx, rand.N(min(StartSpread, p.Config.Interval)))
@@ -86,7 +85,7 @@ func (p *Publisher[D]) Logger(ctx context.Context) klog.Logger {
 	return klog.FromContext(ctx).WithName(p.Kind.Logger).WithValues("node", klog.KRef("", p.Config.NodeName))
 }
 
-// cycle runs one cycle within the deadline, and observes and logs how it went.
+// cycle runs one cycle within the deadline, and observes and logs the result.
 func (p *Publisher[D]) cycle(ctx context.Context) Cycle {
 	began := time.Now()
 	deadline, cancel := context.WithTimeout(ctx, p.Deadline)
@@ -107,7 +106,7 @@ func (p *Publisher[D]) cycle(ctx context.Context) Cycle {
 	return Cycle{Began: began, Wrote: published != nil, Err: err}
 }
 
-// Publish brings the object up to date once. It returns nil when it was so already.
+// Publish brings the object up to date once. It returns nil, nil if it already was.
 func (p *Publisher[D]) Publish(ctx context.Context) (*Publication, error) {
 	collected, err := p.Source.Collect(ctx)
 	if err != nil {
@@ -131,7 +130,7 @@ func (p *Publisher[D]) Publish(ctx context.Context) (*Publication, error) {
 	return &published, nil
 }
 
-// Jittered returns d, or up to a tenth more, at random.
+// Jittered returns d plus a random part of up to a tenth.
 func Jittered(d time.Duration) time.Duration { return wait.Jitter(d, jitter) }
 
 // Sleep waits for d, or until ctx ends.

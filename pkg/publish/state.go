@@ -9,8 +9,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// state remembers what was logged last, so that only a change is logged. The zero
-// value stands for no cycle yet.
+// state is what was logged last, so that only changes are logged. The zero value is the
+// state before the first cycle.
 type state struct {
 	published bool
 	failing   string // class of the last failure; empty after a success
@@ -18,7 +18,7 @@ type state struct {
 	truncated bool // the last publication left items out
 }
 
-// failed logs a failure of another class than that of the cycle before.
+// failed logs a failure if its class differs from that of the previous cycle.
 func (s *state) failed(logger klog.Logger, k Kind, now time.Time, err error) {
 	class := classOf(err)
 	if s.failing == "" {
@@ -30,7 +30,7 @@ func (s *state) failed(logger klog.Logger, k Kind, now time.Time, err error) {
 	s.failing = class
 }
 
-// succeeded logs how a publication differs from the one before it.
+// succeeded logs how a publication differs from the previous one.
 func (s *state) succeeded(logger klog.Logger, k Kind, now time.Time, p Publication) {
 	before := *s
 	*s = state{published: true, truncated: p.Items < p.Total}

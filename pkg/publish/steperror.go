@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// StepError is why a publication did not happen: the step that failed, and what to
-// do where the API server's own words do not say.
+// StepError is a failed publication: the failed step, and a hint if the API server's text
+// does not explain what to do.
 type StepError struct {
 	step, hint string
 	err        error
@@ -30,11 +30,11 @@ func (f *StepError) Error() string {
 	return fmt.Sprintf("%s: %v", f.step, f.err)
 }
 
-// Unwrap returns what the step failed with.
+// Unwrap returns the error of the step.
 func (f *StepError) Unwrap() error { return f.err }
 
-// classOf tells failures apart for the log. It is coarser than the text, which may
-// name a port or a request that is new every time.
+// classOf returns the class of a failure for the log. It is coarser than the text, which
+// may contain a port or a request that changes every time.
 func classOf(err error) string {
 	f := (*StepError)(nil)
 	if !errors.As(err, &f) {

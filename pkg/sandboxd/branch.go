@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// ForkRequest asks for copies of a running sandbox.
+// ForkRequest requests copies of a running sandbox.
 type ForkRequest struct {
 	// Count is the number of copies. sandboxd makes all of them or none.
 	Count int `json:"count"`
 	// TTLSeconds is the copies' lease in seconds; 0 means sandboxd's default.
 	TTLSeconds int64 `json:"ttl_seconds"`
-	// ClaimRefPrefix is put before the id of each copy to make its claim_ref.
+	// ClaimRefPrefix and the id of each copy together are the copy's claim_ref.
 	ClaimRefPrefix string `json:"claim_ref_prefix,omitempty"`
 }
 
-// Fork copies a sandbox. The copies that the answer delivers are returned even
-// beside an error: an answer with fewer copies than asked for, or with one that has no
-// id or token that can release it, is an error of class [Unavailable], and
-// the caller has to release what did arrive. An error of class [Unreachable] leaves
-// the outcome open; the copies are then found by their claim_ref.
+// Fork copies a sandbox. Delivered copies are returned even with an error. An answer with
+// fewer copies than requested, or with a copy that lacks an id or a usable token, is an
+// error of class [Unavailable]; the caller must release the delivered copies. After an
+// error of class [Unreachable] the outcome is unknown; the copies, if any, are found by
+// their claim_ref.
 func (cl *Client) Fork(ctx context.Context, id string, req ForkRequest) ([]Claim, error) {
 	const op = "fork"
 	path, err := sandboxPath(op, id)
@@ -57,8 +57,8 @@ type Checkpoint struct {
 	CreatedAt time.Time
 }
 
-// Checkpoint stores a copy of the sandbox under a name. An error of class
-// [Invalid] means that the name or the sandbox does not allow it.
+// Checkpoint stores a copy of the sandbox under a name. An error of class [Invalid] means
+// that sandboxd refuses the name or the sandbox.
 func (cl *Client) Checkpoint(ctx context.Context, id, name string) (Checkpoint, error) {
 	const op = "checkpoint"
 	path, err := sandboxPath(op, id)
@@ -84,7 +84,8 @@ func (cl *Client) Checkpoint(ctx context.Context, id, name string) (Checkpoint, 
 	if a.Checkpoint.ID == "" {
 		return Checkpoint{}, unreadable(op, http.StatusOK)
 	}
-	// Only the id is needed to use the checkpoint; another field that cannot be read stays empty.
+	// Only the id is needed to use the checkpoint. Other fields that cannot be read stay
+	// empty.
 	c := Checkpoint{ID: a.Checkpoint.ID}
 	readField(a.Checkpoint.Name, &c.Name)
 	readField(a.Checkpoint.SandboxID, &c.SandboxID)

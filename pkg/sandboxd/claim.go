@@ -15,7 +15,7 @@ import (
 // address with a zone fewer.
 const maxAddress = 300
 
-// ClaimRequest asks for one sandbox (POST /v1/claim).
+// ClaimRequest requests one sandbox (POST /v1/claim).
 type ClaimRequest struct {
 	// Template is the template axis of the pool. Required.
 	Template string `json:"template"`
@@ -23,8 +23,8 @@ type ClaimRequest struct {
 	Net string `json:"net,omitempty"`
 	// Size is the VM size axis; empty means sandboxd's default.
 	Size string `json:"size,omitempty"`
-	// TTLSeconds is the lease in seconds. It is always sent: 0 has a meaning
-	// of its own, sandboxd's five-minute default.
+	// TTLSeconds is the lease in seconds. It is always sent, because 0 means sandboxd's
+	// five-minute default.
 	TTLSeconds int64 `json:"ttl_seconds"`
 	// ClaimRef is opaque to sandboxd and echoed in its index. This project
 	// sends <namespace>/<name>.
@@ -37,19 +37,18 @@ type Claim struct {
 	ID string
 	// Token authorises the sandbox's release.
 	Token Token
-	// Deadline is the end of the lease, in UTC and in a form that can be encoded
-	// again; zero when sandboxd named none, or one that cannot be read.
+	// Deadline is the end of the lease, in UTC and encodable; zero if sandboxd sent none,
+	// or one that cannot be read.
 	Deadline time.Time
-	// OwnerAddr is what sandboxd says serves the sandbox, as a rule a
-	// host:port. It is passed on as it came, valid UTF-8 of at most 300 bytes;
-	// empty when sandboxd named none, or one that is longer.
+	// OwnerAddr is the address that serves the sandbox according to sandboxd, normally a
+	// host:port. It is passed on unchanged: valid UTF-8 of at most 300 bytes; empty if
+	// sandboxd sent none, or a longer one.
 	OwnerAddr string
 }
 
-// claimAnswer is the wire form of a claim's answer: either a sandbox, or a
-// redirect that names warm peers and delivers nothing. Only the id and the
-// token are needed to own a sandbox, so the other fields are decoded on their
-// own and cannot cost these two.
+// claimAnswer is the wire form of a claim's answer: either a sandbox, or a redirect that
+// names warm peers and delivers nothing. Only the id and the token are needed to own a
+// sandbox, so each other field is decoded separately and cannot fail these two.
 type claimAnswer struct {
 	ID        string          `json:"id"`
 	Token     string          `json:"token"`
@@ -60,18 +59,16 @@ type claimAnswer struct {
 	RequirePromoted json.RawMessage `json:"require_promoted"`
 }
 
-// Redirect is the answer of a node that delivered nothing and names nodes that have
-// warm VMs.
+// Redirect is the answer of a node that delivers nothing and names nodes with warm VMs.
 type Redirect struct {
-	// Peers are the nodes, as host:port. The text comes from the daemon: a caller asks
-	// only addresses that it knows.
+	// Peers are the nodes, as host:port. The text is untrusted: a caller contacts only
+	// addresses that it knows.
 	Peers []string
-	// requirePromoted is passed on as it came.
+	// requirePromoted is passed on unchanged.
 	requirePromoted json.RawMessage
 }
 
-// RedirectOf returns the redirect that a claim was answered with, and whether it was
-// one.
+// RedirectOf returns the redirect in a claim's error, and whether there was one.
 func RedirectOf(err error) (Redirect, bool) {
 	var e *Error
 	if !errors.As(err, &e) || e.redirect == nil {
@@ -80,20 +77,19 @@ func RedirectOf(err error) (Redirect, bool) {
 	return *e.redirect, true
 }
 
-// Claim asks for one sandbox. A redirect delivers nothing, and so it is an error of class
-// [NoCapacity]; [RedirectOf] gives its peers. An error of class [Unreachable]
-// leaves the outcome open: a sandbox may exist whose token nobody received.
+// Claim claims one sandbox. A redirect delivers nothing and is an error of class
+// [NoCapacity]; [RedirectOf] returns its peers. After an error of class [Unreachable] the
+// outcome is unknown: a sandbox may exist whose token nobody received.
 //
-// An answer that lacks an id or a token that can release the sandbox is an
-// error of class [Unavailable]. A deadline or an address that cannot be read is
-// none: giving the sandbox back would only repeat the same answer, and each
-// time consume a warm VM. These fields are then empty.
+// An answer without an id or a usable token is an error of class [Unavailable]. An
+// unreadable deadline or address is no error, and the field is empty: returning the
+// sandbox would only get the same answer again and consume a warm VM each time.
 func (cl *Client) Claim(ctx context.Context, req ClaimRequest) (Claim, error) {
 	return cl.claim(ctx, req)
 }
 
-// ClaimRedirected is [Client.Claim] on a node that another node's redirect named. The
-// node answers with a sandbox of its own or none: it does not redirect again.
+// ClaimRedirected is [Client.Claim] on a node named by another node's redirect. That node
+// does not redirect again.
 func (cl *Client) ClaimRedirected(ctx context.Context, req ClaimRequest, redirect Redirect) (Claim, error) {
 	return cl.claim(ctx, struct {
 		ClaimRequest
@@ -107,7 +103,7 @@ func (cl *Client) claim(ctx context.Context, body any) (Claim, error) {
 	c := call{op: opClaim, method: http.MethodPost, path: "/v1/claim", body: body, timeout: ClaimTimeout}
 	err := cl.do(ctx, c, &a)
 	if claim, ok := a.claim(); ok {
-		return claim, nil // whatever else the answer says: this sandbox has to be released by someone
+		return claim, nil // whatever else the answer contains, this sandbox must be released by its owner
 	}
 	if redirect, ok := a.redirect(); err == nil && a.ID == "" && ok {
 		return Claim{}, &Error{Op: c.op, Class: NoCapacity, Status: http.StatusOK, redirect: &redirect}
@@ -118,14 +114,13 @@ func (cl *Client) claim(ctx context.Context, body any) (Claim, error) {
 	return Claim{}, err
 }
 
-// redirect is the redirect that the answer is; not ok when it names no peer.
+// redirect returns the answer's redirect; ok is false if it names no peer.
 func (a claimAnswer) redirect() (r Redirect, ok bool) {
 	r.requirePromoted = a.RequirePromoted
 	return r, readField(a.Redirect, &r.Peers) && len(r.Peers) > 0
 }
 
-// claim is the sandbox that the answer delivers; not ok when it does not have an
-// id and a token that can release it.
+// claim returns the delivered sandbox; ok is false without an id or a usable token.
 func (a claimAnswer) claim() (c Claim, ok bool) {
 	token := NewToken(a.Token)
 	if !addressable(a.ID) || token.Empty() || !token.sendable() {
@@ -133,7 +128,7 @@ func (a claimAnswer) claim() (c Claim, ok bool) {
 	}
 	c = Claim{ID: a.ID, Token: token}
 	readTime(a.Deadline, &c.Deadline)
-	// A longer text is dropped, not cut: the first part of an address is another address.
+	// A longer text is dropped, not cut: a cut address is another address.
 	var address string
 	if readField(a.OwnerAddr, &address) && len(address) <= maxAddress {
 		c.OwnerAddr = address

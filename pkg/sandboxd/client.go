@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	// ClaimTimeout bounds a claim and every other call that boots, stops or copies a
-	// VM. A cold boot takes well under a second; the rest is room for a node under
-	// load, because a claim that is given up on may still have made a VM.
+	// ClaimTimeout bounds a claim and every other call that boots, stops or copies a VM.
+	// A cold boot takes well under a second; the rest is a margin for a loaded node,
+	// because an abandoned claim may still have made a VM.
 	ClaimTimeout = 60 * time.Second
 	// CallTimeout bounds every other call.
 	CallTimeout = 15 * time.Second
 
-	// maxBody bounds what is read of an answer. An index row is about 300
-	// bytes, so this is a node with fifty thousand sandboxes.
+	// maxBody bounds how much of an answer is read. An index row is about 300 bytes, so
+	// this suffices for fifty thousand sandboxes.
 	maxBody = 16 << 20
-	// maxErrorBody bounds what is drained of an error's answer, so that the
-	// connection can be used again.
+	// maxErrorBody bounds how much of an error's answer is drained so that the connection
+	// can be reused.
 	maxErrorBody = 64 << 10
-	// maxRetryAfter bounds a wait that sandboxd asks for, so that a wrong
-	// header cannot park a Pod for a day.
+	// maxRetryAfter bounds the wait that sandboxd can request, so that a wrong header
+	// cannot stop a Pod for a day.
 	maxRetryAfter = 5 * time.Minute
 )
 
-// Config is what a [Client] is made from.
+// Config configures a [Client].
 type Config struct {
 	// URL is sandboxd's base URL, http or https.
 	URL string
 	// Token supplies the node API token; nil sends none.
 	Token TokenSource
-	// Transport carries the requests; nil means a transport of the client's
-	// own that does not use a proxy, which would see the tokens.
+	// Transport carries the requests; nil means a transport without a proxy, because a
+	// proxy would see the tokens.
 	Transport http.RoundTripper
 }
 
@@ -87,7 +87,7 @@ func NewClient(c Config) (*Client, error) {
 		malformed: &malformedRows{},
 		http: &http.Client{
 			Transport: c.Transport,
-			// A redirect would carry the bearer token to another address.
+			// Following a redirect would send the bearer token to another address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
@@ -105,8 +105,8 @@ type call struct {
 	success int // the one status that means success; 0: any 2xx
 }
 
-// do sends c and decodes the answer into out unless out is nil. A node API
-// token that is refused is read again from its source once.
+// do sends c and decodes the answer into out unless out is nil. If sandboxd refuses the
+// node API token, do reads it again from its source and retries once.
 func (cl *Client) do(ctx context.Context, c call, out any) error {
 	if c.token != nil {
 		return cl.once(ctx, c, *c.token, out)
@@ -145,7 +145,7 @@ func (cl *Client) once(ctx context.Context, c call, token Token, out any) error 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // the status says it all
+		_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // the status suffices
 		return &Error{Op: c.op, Class: classify(resp.StatusCode), Status: resp.StatusCode, Wait: retryAfter(resp.Header)}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
@@ -162,7 +162,7 @@ func (cl *Client) once(ctx context.Context, c call, token Token, out any) error 
 		return unreadable(c.op, resp.StatusCode)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		// The decoder's error can quote the body; it stays out.
+		// The decoder's error can quote the body, so it is left out.
 		return unreadable(c.op, resp.StatusCode)
 	}
 	return nil
@@ -192,9 +192,9 @@ func (cl *Client) request(ctx context.Context, c call, token Token) (*http.Reque
 	return req, nil
 }
 
-// transportCause strips the *url.Error, which would repeat method and URL. It keeps
-// only errors that this side words: net/http quotes an answer that is not HTTP, and
-// so whatever the other side put in it.
+// transportCause strips the *url.Error, which would repeat method and URL. It keeps only
+// errors worded on this side: net/http quotes an answer that is not HTTP, and so could
+// quote remote text.
 func transportCause(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -213,7 +213,7 @@ func transportCause(err error) error {
 	return errBroken
 }
 
-// unreadable is an answer whose body this client cannot make sense of.
+// unreadable is the error for an answer whose body cannot be decoded.
 func unreadable(op string, status int) error {
 	return &Error{Op: op, Class: Unavailable, Status: status, cause: errUnreadable}
 }

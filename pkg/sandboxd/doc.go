@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package sandboxd is the client of one sandboxd, the daemon that holds a node's warm
-// microVMs. It has the wire types and the HTTP calls, on loopback or from afar, and
-// nothing that knows about Kubernetes, command line flags or where the daemon runs.
+// microVMs. It has the wire types and the HTTP calls. It does not depend on Kubernetes,
+// command line flags or where the daemon runs.
 //
 // Files: claim and release; the index (list, find by claim_ref, get); lifecycle
 // (hibernate, wake, renew); branch (fork, checkpoint); pools; the client, its errors,
@@ -18,6 +18,6 @@
 //     every request, or quote a credential.
 //   - Each call has a deadline of its own. A claim may block for as long as a
 //     cold boot takes, so its deadline is longer than that of the others.
-//   - A release that answers 404 does not say that the sandbox is gone:
-//     sandboxd answers the same for a wrong token. Only its index tells.
+//   - A release that answers 404 does not prove that the sandbox is gone:
+//     sandboxd answers the same for a wrong token. Only its index decides.
 package sandboxd

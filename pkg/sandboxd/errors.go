@@ -11,52 +11,49 @@ import (
 	"time"
 )
 
-// Class says what kind of answer an [*Error] stands for, and so what may be
-// done about it.
+// Class is the kind of failure of an [*Error]; it decides how a caller can react.
 type Class string
 
 const (
 	// NoCapacity: the node delivered nothing (429, or a redirect to peers).
 	// Trying again later can succeed.
 	NoCapacity Class = "no warm capacity"
-	// Invalid: sandboxd refuses the request as it stands (400, 409, 413, 422).
+	// Invalid: sandboxd refuses the request (400, 409, 413, 422).
 	Invalid Class = "request refused"
-	// Unauthorized: the credential was not accepted (401, 403). It never says
-	// anything about whether a sandbox exists.
+	// Unauthorized: the credential was not accepted (401, 403). This does not show
+	// whether a sandbox exists.
 	Unauthorized Class = "credential refused"
-	// NotFound: the id is unknown, or the token does not fit it (404).
+	// NotFound: the id is unknown, or the token does not belong to it (404).
 	NotFound Class = "not found"
-	// Unavailable: sandboxd failed or answered something that cannot be read.
+	// Unavailable: sandboxd failed, or its answer cannot be read.
 	Unavailable Class = "sandboxd failed"
-	// Unreachable: no answer arrived. For a claim that means the outcome is
-	// unknown: sandboxd persists a claim before it answers.
+	// Unreachable: no answer arrived. The outcome of a claim is then unknown, because
+	// sandboxd persists a claim before it answers.
 	Unreachable Class = "sandboxd unreachable"
 )
 
-// The operations that an [Error]'s hint tells apart.
+// Operations with a hint of their own in [Error].
 const (
 	opClaim       = "claim"
 	opRelease     = "release"
 	opReleaseByID = "release by id"
 )
 
-// Error is a failed call. Its text is built from the operation, the class and
-// the status only; it is constant for one kind of failure, so that events
-// made from it aggregate.
+// Error is a failed call. Its text is built from the operation, the class and the status
+// only, and is constant for one kind of failure, so that events made from it aggregate.
 type Error struct {
 	// Op is the call that failed, for example "claim".
 	Op string
-	// Class says what kind of failure it was.
+	// Class is the kind of failure.
 	Class Class
 	// Status is the HTTP status; 0 when no answer arrived.
 	Status int
-	// Wait is how long sandboxd asked the caller to stay away; 0 when it did
-	// not say.
+	// Wait is how long sandboxd asked the caller to wait; 0 if it did not.
 	Wait time.Duration
-	// cause is kept for errors.Is, never printed: transport errors name
-	// ephemeral ports and would make every event unique.
+	// cause is for errors.Is and is never printed: transport errors contain ephemeral
+	// ports, which would make every event unique.
 	cause error
-	// redirect is what a node that redirects a claim answered; [RedirectOf] gives it.
+	// redirect is the answer of a node that redirects a claim; see [RedirectOf].
 	redirect *Redirect
 }
 
@@ -72,8 +69,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// hint says what to do next. A release presents the sandbox's own token, and
-// only a claim names a pool.
+// hint returns what to do next. Only a release presents the sandbox's own token, and only
+// a claim names a pool.
 func (e *Error) hint() string {
 	switch {
 	case e.Class == NoCapacity:
@@ -91,14 +88,13 @@ func (e *Error) hint() string {
 	}
 }
 
-// Unwrap gives the transport error, for errors.Is with context errors.
+// Unwrap returns the transport error, for errors.Is with context errors.
 func (e *Error) Unwrap() error { return e.cause }
 
 // RetryAfter is how long sandboxd asked the caller to wait; 0 if it did not.
 func (e *Error) RetryAfter() time.Duration { return e.Wait }
 
-// ClassOf returns the class of err, or the empty class when err is not a
-// failed sandboxd call.
+// ClassOf returns the class of err; empty if err is not a failed sandboxd call.
 func ClassOf(err error) Class {
 	var e *Error
 	if errors.As(err, &e) {
@@ -107,8 +103,8 @@ func ClassOf(err error) Class {
 	return ""
 }
 
-// OutcomeUnknown reports whether err leaves open what sandboxd did: a request
-// went out, or may have, and no answer came.
+// OutcomeUnknown reports whether sandboxd may have acted on the request although no
+// answer arrived.
 func OutcomeUnknown(err error) bool {
 	var dial *net.OpError
 	return ClassOf(err) == Unreachable && (!errors.As(err, &dial) || dial.Op != "dial")

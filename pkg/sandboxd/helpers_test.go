@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	rootSecret    = "root-CANARY-7f3a91"
-	sandboxSecret = "sandbox-CANARY-5c20d8"
+	rootSecret    = "root-SECRET-7f3a91"
+	sandboxSecret = "sandbox-SECRET-5c20d8"
 )
 
 // operations are all calls of the client, with arguments that are in order.

@@ -31,15 +31,15 @@ type Sandbox struct {
 	Archived  bool      `json:"archived"`
 	ClaimRef  string    `json:"claim_ref"`
 	ClaimedAt time.Time `json:"claimed_at"`
-	// Malformed means that a field beside the id has another type or form than
-	// the API's. Such fields have their zero value; the sandbox exists.
+	// Malformed means that a field other than the id has an unexpected type or form. Such
+	// fields have their zero value; the sandbox exists.
 	Malformed bool `json:"-"`
 }
 
-// List returns every sandbox the node holds. An answer without a list, or
-// with a row that has no readable id, is an error and never a shorter list: a
-// caller takes an id that is not listed for absent. A row that has its id and
-// another field that cannot be read is listed as [Sandbox.Malformed].
+// List returns every sandbox the node holds. An answer without a list, or with a row
+// without a readable id, is an error and never a shorter list, because callers take a
+// missing id for absent. A row with an id and another unreadable field is listed as
+// [Sandbox.Malformed].
 func (cl *Client) List(ctx context.Context) ([]Sandbox, error) {
 	rows, err := cl.rows(ctx, call{op: "list", method: http.MethodGet, path: "/v1/sandboxes"})
 	if err == nil {
@@ -68,10 +68,9 @@ func (cl *Client) rows(ctx context.Context, c call) ([]Sandbox, error) {
 	return rows, nil
 }
 
-// FindByRef returns the sandboxes that the node records under exactly this
-// claim_ref; several can have the same. A row whose claim_ref cannot be read is not
-// among them: nobody can tell whose it is. Without a ref nothing is sent, because
-// sandboxd would answer with every sandbox.
+// FindByRef returns the sandboxes with exactly this claim_ref; there can be several. A
+// row whose claim_ref cannot be read is left out. An empty ref is an error and nothing is
+// sent, because sandboxd would answer with every sandbox.
 func (cl *Client) FindByRef(ctx context.Context, ref string) ([]Sandbox, error) {
 	c := call{op: "find", method: http.MethodGet, path: "/v1/sandboxes", query: url.Values{"claim_ref": {ref}}}
 	if ref == "" {
@@ -106,12 +105,11 @@ func (cl *Client) Get(ctx context.Context, id string) (Sandbox, error) {
 	return r.Sandbox, nil
 }
 
-// addressable reports whether a path can carry the id as one segment. The
-// others are dropped or resolved on the way, and would name another resource.
+// addressable reports whether a path can contain the id as one segment. HTTP clients drop
+// or resolve the others, which would name another resource.
 func addressable(id string) bool { return id != "" && id != "." && id != ".." }
 
-// sandboxPath is the path of one sandbox; with an id that is not addressable
-// nothing is sent.
+// sandboxPath is the path of one sandbox. An id that is not addressable is an error.
 func sandboxPath(op, id string) (string, error) {
 	if !addressable(id) {
 		return "", &Error{Op: op, Class: Invalid, cause: errID}

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Hibernate moves the sandbox's memory to disk; its lease runs on. Repeating it
-// changes nothing. A sandbox that cannot hibernate, because it has volumes or is on the
-// egress lane, is an error of class [Invalid].
+// Hibernate moves the sandbox's memory to disk; its lease continues. It is idempotent. A
+// sandbox that cannot hibernate, because it has volumes or is on the egress lane, is an
+// error of class [Invalid].
 func (cl *Client) Hibernate(ctx context.Context, id string) error {
 	return cl.confirm(ctx, "hibernate", id)
 }
 
-// Wake loads a hibernated or archived sandbox. Repeating it changes nothing. An
-// archived sandbox starts a fresh lease.
+// Wake loads a hibernated or archived sandbox. It is idempotent. An archived sandbox gets
+// a new lease.
 func (cl *Client) Wake(ctx context.Context, id string) error {
 	return cl.confirm(ctx, "wake", id)
 }
 
-// confirm posts to one verb of a sandbox with the node API token. Only the status 204
-// says that it is done.
+// confirm posts to one verb of a sandbox with the node API token. Only the status 204 is
+// success.
 func (cl *Client) confirm(ctx context.Context, verb, id string) error {
 	path, err := sandboxPath(verb, id)
 	if err != nil {
@@ -35,9 +35,9 @@ func (cl *Client) confirm(ctx context.Context, verb, id string) error {
 	}, nil)
 }
 
-// Renew asks for a lease of that many seconds from now, 0 for the node's default, and
-// returns the end of the lease that sandboxd granted, which can be sooner. An
-// archived sandbox is an error of class [Invalid].
+// Renew requests a lease of ttlSeconds from now, 0 for the node's default. It returns the
+// end of the granted lease, which can be sooner. An archived sandbox is an error of class
+// [Invalid].
 func (cl *Client) Renew(ctx context.Context, id string, ttlSeconds int64) (time.Time, error) {
 	const op = "renew"
 	path, err := sandboxPath(op, id)

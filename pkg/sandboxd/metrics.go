@@ -11,7 +11,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/metrics"
 )
 
-// Operations as they are counted.
+// Operations, as label values.
 const (
 	operationClaim   = "claim"
 	operationRelease = "release"
@@ -34,7 +34,7 @@ const (
 	resultCanceled     = "canceled"
 )
 
-// Results are the values of a label that [Result] chooses from.
+// Results returns the possible values of [Result].
 func Results() []string {
 	return []string{
 		metrics.Success, resultNoCapacity, resultInvalid, resultUnauthorized, resultNotFound,
@@ -42,8 +42,8 @@ func Results() []string {
 	}
 }
 
-// Result is how a call ended, as metrics name it: the class of a failed call, or
-// "error" for an error that has none.
+// Result is the result of a call as a label value: the class of a failed call, or "error"
+// for any other error.
 func Result(err error) string {
 	switch {
 	case err == nil:
@@ -69,7 +69,7 @@ func Result(err error) string {
 	}
 }
 
-// Metrics counts and measures requests to sandboxd.
+// Metrics counts and times requests to sandboxd.
 type Metrics struct {
 	requests *metrics.CounterVec
 	duration *metrics.HistogramVec
@@ -114,7 +114,7 @@ type API interface {
 	Info(ctx context.Context) (Info, error)
 }
 
-// Measure returns next with its requests counted and measured.
+// Measure returns next with its requests counted and timed.
 func (m *Metrics) Measure(next API) API { return &measured{metrics: m, next: next} }
 
 type measured struct {

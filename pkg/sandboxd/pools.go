@@ -17,8 +17,7 @@ type Pool struct {
 	Golden    bool `json:"golden"`
 }
 
-// Info is the node's capacity (GET /v1/info). Fields that this project does
-// not use are ignored, as newer daemons add some.
+// Info is the node's capacity (GET /v1/info). Unused fields are ignored.
 type Info struct {
 	Pools      []Pool `json:"pools"`
 	Claimed    int    `json:"claimed"`
@@ -31,9 +30,9 @@ type Info struct {
 	AtCapacity Flag `json:"at_capacity"`
 }
 
-// Flag is a field that newer daemons have, as a boolean or as the reason for
-// it. Absent, null, false and the empty text are false. It never fails to decode, so that
-// a form nobody knows yet costs none of the other fields.
+// Flag is a field of newer daemons that is either a boolean or a reason. Absent, null,
+// false and the empty text are false. It never fails to decode, so that an unknown form
+// does not make the other fields unreadable.
 type Flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -54,8 +53,8 @@ func (cl *Client) Info(ctx context.Context) (Info, error) {
 	return i, err
 }
 
-// PoolTarget is the configuration of one warm pool. A field that is nil is not sent,
-// and sandboxd then forgets what it had: a caller sends again what it wants to keep.
+// PoolTarget is the configuration of one warm pool. A nil field is not sent, and sandboxd
+// then resets it: a caller sends every value that it wants to keep.
 type PoolTarget struct {
 	Key
 	// Warm is how many warm VMs the node keeps ready.
@@ -66,13 +65,13 @@ type PoolTarget struct {
 	IdleHibernateSeconds *int64 `json:"idle_hibernate_seconds,omitempty"`
 }
 
-// SetPools replaces the whole set of the node's pools, durably, and returns the state
-// after it. A pool that is not in the set is drained and its unclaimed VMs are
-// destroyed, so the set must come from a complete picture. A set that sandboxd
-// refuses is an error of class [Invalid] and changes nothing.
+// SetPools durably replaces the node's whole set of pools, and returns the resulting
+// state. A pool missing from the set is drained and its unclaimed VMs are destroyed, so
+// the set must be complete. A set that sandboxd refuses is an error of class [Invalid]
+// and changes nothing.
 func (cl *Client) SetPools(ctx context.Context, pools []PoolTarget) (Info, error) {
 	if pools == nil {
-		pools = []PoolTarget{} // sent as an empty list, which null is not
+		pools = []PoolTarget{} // an empty list, not null
 	}
 	body := struct {
 		Pools []PoolTarget `json:"pools"`

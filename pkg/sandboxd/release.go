@@ -8,9 +8,9 @@ import (
 	"net/http"
 )
 
-// Release destroys the sandbox with its own token. A nil error means that
-// sandboxd confirmed it, with the status 204 and no other. An error of class [NotFound] means that the id is
-// unknown or that the token is wrong; the node's index tells the two apart.
+// Release destroys the sandbox with its own token. Nil means that sandboxd confirmed it
+// with the status 204. An error of class [NotFound] means that the id is unknown or that
+// the token is wrong; the node's index distinguishes the two.
 func (cl *Client) Release(ctx context.Context, id string, token Token) error {
 	path, err := sandboxPath(opRelease, id)
 	if err != nil {
@@ -25,11 +25,10 @@ func (cl *Client) Release(ctx context.Context, id string, token Token) error {
 	}, nil)
 }
 
-// ReleaseByID destroys the sandbox with the node API token, whatever its own
-// token is. A nil error means that sandboxd confirmed it. An error of class
-// [NotFound] means that the id is unknown: this credential fits every sandbox.
-// Only the id says what is destroyed, so the caller has read the index and knows
-// that the sandbox is still its own.
+// ReleaseByID destroys the sandbox with the node API token, whatever its own token is.
+// Nil means that sandboxd confirmed it. An error of class [NotFound] means that the id is
+// unknown, because this token is valid for every sandbox. The caller must have read the
+// index and know that the id is still its own sandbox.
 func (cl *Client) ReleaseByID(ctx context.Context, id string) error {
 	path, err := sandboxPath(opReleaseByID, id)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// indexRow is a [Sandbox] that is decoded field by field: the row says that its
-// id exists even when another field cannot be read.
+// indexRow is a [Sandbox] that is decoded field by field: a readable id counts even if
+// another field cannot be read.
 type indexRow struct{ Sandbox }
 
-// UnmarshalJSON implements json.Unmarshaler. It never fails, because an error
-// here would discard the other rows of the index too. The ID is empty when the
-// row has none that can be read.
+// UnmarshalJSON implements json.Unmarshaler. It never fails, because an error would
+// discard the other rows of the index too. The ID is empty if the row has no readable
+// one.
 func (r *indexRow) UnmarshalJSON(raw []byte) error {
 	var fields struct {
 		ID         json.RawMessage `json:"id"`
@@ -29,7 +29,7 @@ func (r *indexRow) UnmarshalJSON(raw []byte) error {
 		ClaimRef   json.RawMessage `json:"claim_ref"`
 		ClaimedAt  json.RawMessage `json:"claimed_at"`
 	}
-	r.Sandbox = Sandbox{} // a list that is given twice is decoded into the same rows
+	r.Sandbox = Sandbox{} // a list field that occurs twice is decoded into the same rows
 	if json.Unmarshal(raw, &fields) != nil || !readField(fields.ID, &r.ID) {
 		r.Sandbox = Sandbox{}
 		return nil
@@ -49,8 +49,8 @@ func (r *indexRow) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readField decodes one field into to, and leaves to at its zero value when the
-// field has another type. A field that is missing or null is not malformed.
+// readField decodes one field into to. If the field has another type, to keeps its zero
+// value and readField returns false. A missing or null field is not malformed.
 func readField[T any](raw json.RawMessage, to *T) bool {
 	if raw == nil {
 		return true
@@ -63,8 +63,7 @@ func readField[T any](raw json.RawMessage, to *T) bool {
 	return true
 }
 
-// readTime is readField for a time, which it brings into a form that can be
-// encoded again.
+// readTime is readField for a time, which it makes encodable.
 func readTime(raw json.RawMessage, to *time.Time) bool {
 	var v time.Time
 	if !readField(raw, &v) {
@@ -75,9 +74,9 @@ func readTime(raw json.RawMessage, to *time.Time) bool {
 	return fits
 }
 
-// encodable returns t in UTC. RFC 3339 in Go reads offsets that it refuses to
-// write, and an offset can move a time out of the years 0 to 9999; for such a
-// time it returns the zero time and false.
+// encodable returns t in UTC, or the zero time and false if it cannot be encoded: Go
+// parses RFC 3339 offsets that it refuses to write, and an offset can move a time out of
+// the years 0 to 9999.
 func encodable(t time.Time) (time.Time, bool) {
 	t = t.UTC()
 	if t.Year() < 0 || t.Year() > 9999 {
@@ -86,14 +85,14 @@ func encodable(t time.Time) (time.Time, bool) {
 	return t, true
 }
 
-// malformedRows remembers which ids have a row that cannot be read whole, so
-// that each is logged when it becomes malformed and not at every request.
+// malformedRows keeps the ids of malformed rows, so that each is logged once when it
+// becomes malformed, not at every request.
 type malformedRows struct {
 	mu  sync.Mutex
 	ids map[string]bool
 }
 
-// listed records a whole listing, which replaces all that was remembered.
+// listed records a complete listing, which replaces everything recorded before.
 func (m *malformedRows) listed(ctx context.Context, rows []Sandbox) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +105,7 @@ func (m *malformedRows) listed(ctx context.Context, rows []Sandbox) {
 	}
 }
 
-// read records the row of one id; the zero Sandbox when there is none.
+// read records the row of one id; the zero Sandbox if there is none.
 func (m *malformedRows) read(ctx context.Context, id string, s Sandbox) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,8 +116,8 @@ func (m *malformedRows) read(ctx context.Context, id string, s Sandbox) {
 	}
 }
 
-// add remembers an id. The caller holds mu. The row's content stays out of the
-// log: whatever is wrong with it, it is text from elsewhere.
+// add records an id. The caller holds mu. The row's content is not logged, because it is
+// remote text.
 func (m *malformedRows) add(ctx context.Context, id string, known bool) {
 	if m.ids == nil {
 		m.ids = map[string]bool{}

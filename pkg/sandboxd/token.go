@@ -13,20 +13,19 @@ import (
 	"unique"
 )
 
-// redacted stands wherever a Token would have been printed.
+// redacted is printed in place of a Token.
 const redacted = "[redacted]"
 
 // errTokenMarshalled reports an attempt to encode a Token.
 var errTokenMarshalled = errors.New("refusing to marshal a sandboxd token: use Reveal where the credential itself is meant")
 
-// Token is a bearer credential: the node API token, or the release token of
-// one sandbox. Printing it in any format gives a placeholder and marshalling
-// it is an error, so that a token in a log or a status takes an explicit
-// [Token.Reveal] (rule 8 of docs/architecture.md). Tokens are comparable.
+// Token is a bearer credential: the node API token, or the release token of one sandbox.
+// Every print format gives a placeholder, and marshalling is an error, so that only an
+// explicit [Token.Reveal] can put a token into a log or a status (rule 8 of
+// docs/architecture.md). Tokens are comparable.
 //
-// The credential is behind a pointer: fmt reaches a Token in an unexported
-// field of another type by reflection alone, past the methods below, and
-// prints a pointer where it would print a string.
+// The credential is behind a pointer: fmt bypasses the methods below for a Token in an
+// unexported field, and then prints the pointer instead of the string.
 type Token struct{ secret unique.Handle[string] }
 
 // NewToken wraps a credential. The empty one is the zero Token.
@@ -37,8 +36,8 @@ func NewToken(secret string) Token {
 	return Token{secret: unique.Make(secret)}
 }
 
-// Reveal returns the credential. Only the request that presents it and the
-// claims file that keeps it have a reason to call this.
+// Reveal returns the credential. Only the request that presents it and the claims file
+// that stores it may call this.
 func (t Token) Reveal() string {
 	if t.Empty() {
 		return ""
@@ -49,7 +48,7 @@ func (t Token) Reveal() string {
 // Empty reports whether there is no credential.
 func (t Token) Empty() bool { return t == Token{} }
 
-// sendable reports whether a header can carry the credential.
+// sendable reports whether a header can contain the credential.
 func (t Token) sendable() bool { return !strings.ContainsFunc(t.Reveal(), unicode.IsControl) }
 
 // String implements [fmt.Stringer] without the credential.
@@ -71,13 +70,13 @@ func (t Token) MarshalJSON() ([]byte, error) { return nil, errTokenMarshalled }
 type TokenSource interface {
 	// Token returns the token to present now.
 	Token() Token
-	// Refresh looks for another token after sandboxd has refused one, and
-	// reports whether Token now returns another than the refused one.
+	// Refresh looks for another token after sandboxd refused one, and reports whether
+	// Token now returns a different one.
 	Refresh(refused Token) (changed bool, err error)
 }
 
-// StaticToken is a TokenSource that never changes. The empty token means that
-// no Authorization header is sent.
+// StaticToken is a TokenSource that never changes. With the empty token no Authorization
+// header is sent.
 type StaticToken Token
 
 // Token implements [TokenSource].
@@ -92,9 +91,10 @@ type fileToken struct {
 	current atomic.Pointer[Token]
 }
 
-// FileToken reads the node API token from a file, surrounding white space
-// trimmed. The file is read once here, and once more whenever sandboxd refuses the token it held, so that a rotated
-// token is taken up without a restart. A missing or empty file is an error.
+// FileToken returns a source that reads the node API token from a file and trims
+// surrounding white space. The file is read now, and again whenever sandboxd refuses the
+// current token, so that a rotated token works without a restart. A missing or empty file
+// is an error.
 func FileToken(path string) (TokenSource, error) {
 	f := &fileToken{path: path}
 	token, err := f.read()
@@ -123,9 +123,8 @@ func (f *fileToken) read() (Token, error) {
 // Token implements [TokenSource].
 func (f *fileToken) Token() Token { return *f.current.Load() }
 
-// Refresh implements [TokenSource]. What counts is the token that was refused,
-// not the one held: of several calls refused at once, only the first finds the
-// file newer than what is held.
+// Refresh implements [TokenSource]. It compares with the refused token, because of
+// several concurrent refusals only the first finds the file newer than the current token.
 func (f *fileToken) Refresh(refused Token) (bool, error) {
 	token, err := f.read()
 	if err != nil {

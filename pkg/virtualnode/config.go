@@ -20,22 +20,22 @@ type Provider interface {
 	node.PodNotifier
 }
 
-// Config is what a [VirtualNode] is made from. docs/configuration.md describes the
-// settings that users see.
+// Config configures a [VirtualNode]. docs/configuration.md describes the settings that
+// users see.
 type Config struct {
-	// Config is that of the Node object. Its Recorder also records the events of the
-	// pod controller.
+	// Config configures the Node object. Its Recorder also records the events of the pod
+	// controller.
 	nodeobject.Config
 
-	// ListenAddr is where the kubelet API listens. Its port is published in
-	// the Node's daemon endpoints; port 0 takes a free one.
+	// ListenAddr is the address of the kubelet API. Its port is published in the Node's
+	// daemon endpoints; port 0 takes a free one.
 	ListenAddr string
-	// CertFile and KeyFile name the serving certificate; without them the node makes
-	// one that is signed by itself.
+	// CertFile and KeyFile name the serving certificate; without them a self-signed one
+	// is generated.
 	CertFile, KeyFile string
-	// Admitted is closed once the daemon may serve Pods; nil means from the
-	// start. Until then the Node is registered with its conditions and no room
-	// for Pods, no Pod is asked for, and the provider is handed none.
+	// Admitted is closed once the daemon may serve Pods; nil means from the start. Until
+	// then the Node is registered with its conditions but no capacity for Pods, and the
+	// provider receives none.
 	Admitted <-chan struct{}
 
 	// QueueQPS and QueueBurst bound each of the three pod queues.
@@ -46,11 +46,9 @@ type Config struct {
 	Client kubernetes.Interface
 	// Pods are the Pods bound to this node. Required.
 	Pods *podcache.Informer
-	// Provider takes the Pods. It must be ready to: its claims are loaded.
-	// Required.
+	// Provider receives the Pods. Its claims must be loaded. Required.
 	Provider Provider
-	// Observer is told what happens to the Pods at the API server; nil means that
-	// nobody is.
+	// Observer receives changes of the Pods at the API server; it may be nil.
 	Observer podcache.Observer
 }
 

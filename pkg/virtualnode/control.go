@@ -47,12 +47,12 @@ func (v *VirtualNode) control(ctx context.Context, port int32) error {
 	return group.Wait()
 }
 
-// runNode runs the pod controller, once that is admitted, and the registration.
-// The Node has room for Pods only while the pod controller runs.
+// runNode runs the registration and, once admitted, the pod controller. The Node has
+// capacity for Pods only while the pod controller runs.
 func (v *VirtualNode) runNode(ctx context.Context, pods *node.PodController, object *nodeobject.Controller) error {
 	c := &v.config
 	logger := klog.FromContext(ctx).WithValues("node", klog.KRef("", c.NodeName))
-	admitted := c.Admitted == nil || passed(c.Admitted)
+	admitted := c.Admitted == nil || closed(c.Admitted)
 	if !admitted {
 		logger.Info("Node takes no Pods until the daemon is admitted")
 		object.SetMaxPods(resource.Quantity{})
@@ -84,7 +84,7 @@ func (v *VirtualNode) runNode(ctx context.Context, pods *node.PodController, obj
 	return group.Wait()
 }
 
-// await waits for done, and reports whether it came before the end of ctx.
+// await waits for done, and reports whether it was closed before ctx ended.
 func await(ctx context.Context, done <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
@@ -94,8 +94,8 @@ func await(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
-// passed reports whether done is closed.
-func passed(done <-chan struct{}) bool {
+// closed reports whether done is closed.
+func closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true

@@ -8,8 +8,8 @@
 //	podcache    the Pods bound to the node, and the statuses that are written to them
 //	kubeletapi  the kubelet API and its certificate
 //
-// It knows nothing of claims. The order of a start is fixed, because each step protects the
-// next:
+// It does not depend on claims. The order of a start is fixed, because each step protects
+// the next:
 //
 //  1. The kubelet API listens. An address that cannot be bound ends the daemon
 //     before anything is published.
@@ -22,10 +22,10 @@
 //     deletes it, its lease renewed, its conditions up to date, its taint and
 //     labels restored. A Node that another host takes over ends the daemon.
 //
-// A daemon that may not serve Pods yet (see [Config.Admitted]) does step 4 first,
-// with a Node that has no room for Pods: the Node's conditions say why, nothing is
-// scheduled to it, and the Pods that it has are not evicted. Step 3 follows once
-// the daemon is admitted, and then the Node gets its room.
+// A daemon that may not serve Pods yet (see [Config.Admitted]) does step 4 first, with a
+// Node that has no room for Pods: the Node's conditions say why, nothing is scheduled to
+// it, and the Pods that it has are not evicted. Step 3 follows once the daemon is
+// admitted, and then the Node gets its room.
 //
 // Steps 2 to 4 wait for an API server that is unreachable, for as long as it takes.
 package virtualnode

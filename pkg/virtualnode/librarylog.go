@@ -17,18 +17,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// libraryInfo is the level of what virtual-kubelet calls information: a line or
-// more for each Pod it touches, which for klog is verbosity 2.
+// libraryInfo is the level of virtual-kubelet's information lines. It logs at least one
+// line for each Pod it handles, which in klog is verbosity 2.
 const libraryInfo = slog.Level(-2)
 
 // libraryLog writes virtual-kubelet's log lines to our logger, with their fields. The
-// library's own adapters do not suffice: the one for klog writes fields
-// into the message and errors with their stack traces, the one for slog panics
-// on a message that is not a string, which the library does log.
+// library's own adapters do not suffice: the one for klog writes fields into the message
+// and errors with their stack traces, and the one for slog panics on a message that is
+// not a string, which the library does log.
 type libraryLog struct {
 	out *slog.Logger
-	// conflict means that the line is about a write that met a newer object. The write
-	// is tried again, so the line is logged as information.
+	// conflict is true if the line is about a write that met a newer object. The write is
+	// retried, so the line is logged as information.
 	conflict bool
 }
 
@@ -67,8 +67,9 @@ func (l libraryLog) Warnf(f string, args ...any)  { l.logf(warnLevel(f), f, args
 func (l libraryLog) Error(args ...any)            { l.log(slog.LevelError, args) }
 func (l libraryLog) Errorf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
 
-// warnLevel is the level of a warning by its format. Some are usual for a Pod that waits
-// or has ended, and are repeated meanwhile; the Pod's status and events say the same.
+// warnLevel is the level of a warning, by its format. Some are normal for a Pod that
+// waits or has ended and are repeated meanwhile; the Pod's status and events report the
+// same.
 func warnLevel(format string) slog.Level {
 	for _, usual := range []string{"requeuing ", "skipping sync of pod ", "forgetting "} {
 		if strings.HasPrefix(format, usual) {
@@ -78,7 +79,7 @@ func warnLevel(format string) slog.Level {
 	return slog.LevelWarn
 }
 
-// Fatal and Fatalf do not end the process: that is for main to decide.
+// Fatal and Fatalf do not end the process: main decides that.
 func (l libraryLog) Fatal(args ...any)            { l.log(slog.LevelError, args) }
 func (l libraryLog) Fatalf(f string, args ...any) { l.logf(slog.LevelError, f, args) }
 
@@ -94,8 +95,8 @@ func (l libraryLog) WithFields(fields vklog.Fields) vklog.Logger {
 	return l
 }
 
-// WithError adds the error's text only: with its format verb the library's
-// errors print their stack.
+// WithError adds only the error's text: the library's errors print their stack with other
+// format verbs.
 func (l libraryLog) WithError(err error) vklog.Logger {
 	if err == nil {
 		return l

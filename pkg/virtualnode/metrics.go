@@ -8,7 +8,7 @@ import "github.com/cocoonstack/vk-sandbox/pkg/metrics"
 // statusPublish is the provider's queue of statuses to publish.
 const statusPublish Queue = "status_publish"
 
-// Metrics shows the depths of the queues that Pods wait in.
+// Metrics exposes the depths of the Pod queues.
 type Metrics struct {
 	registry *metrics.Registry
 	depth    *metrics.Desc
@@ -24,9 +24,9 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 	})}
 }
 
-// Watch reads the depths of all queues at each scrape: those that depths returns,
-// which is [VirtualNode.QueueDepths], and that of the statuses that the provider has
-// yet to publish. It may be called once.
+// Watch reads the depths of all queues at each scrape: those of depths, which is
+// [VirtualNode.QueueDepths], and statuses, the provider's queue of statuses to publish.
+// It may be called once.
 func (m *Metrics) Watch(depths func() map[Queue]int, statuses func() int) {
 	m.registry.Collect(func(sample metrics.Sample) {
 		for queue, depth := range depths() {

@@ -12,19 +12,17 @@ import (
 	"k8s.io/client-go/informers"
 )
 
-// podWorkers is the number of workers of each pod queue. A worker spends its
-// time waiting: for sandboxd, for the table's write, for the API server. The
-// number bounds how many creates a slow sandboxd can hold up at once, and how
-// many claims can share one durable write; it costs nothing while idle. The
-// rate is bounded elsewhere, by the queue and the client. Deletes and statuses
-// have workers of their own, so stuck creates hold up neither.
+// podWorkers is the number of workers of each pod queue. Workers mostly wait for
+// sandboxd, for the table's write and for the API server, so the number bounds how many
+// creates a slow sandboxd can hold up and how many claims can share one durable write.
+// Idle workers cost nothing. The queue and the client bound the rate. Deletes and
+// statuses have their own workers, so stuck creates delay neither.
 const podWorkers = 32
 
-// newPodController builds the library's pod controller by hand. The ready-made node of
-// nodeutil always watches the cluster's Secrets, ConfigMaps and Services. Here those
-// informers exist, because the constructor requires them, but their factory is never
-// started and downward API resolution is off. So the service account needs no right on
-// any of the three.
+// newPodController builds the library's pod controller without nodeutil, whose node
+// always watches the cluster's Secrets, ConfigMaps and Services. The constructor requires
+// these informers, but their factory is never started and downward API resolution is off,
+// so the service account needs no permission on any of the three.
 func newPodController(c *Config) (*node.PodController, error) {
 	never := informers.NewSharedInformerFactory(c.Client, 0).Core().V1()
 	retry := retryForever(c.Pods.Lister())

@@ -19,9 +19,8 @@ const (
 // Queues returns every queue.
 func Queues() []Queue { return []Queue{PodSync, PodDelete, PodStatus} }
 
-// QueueDepths is how many Pods each queue holds, those in work and those that
-// wait for their next attempt included. It is nil before the pod controller
-// exists.
+// QueueDepths returns the number of Pods in each queue, including those in work and those
+// waiting for their next attempt. It is nil before the pod controller exists.
 func (v *VirtualNode) QueueDepths() map[Queue]int {
 	c := v.controller.Load()
 	if c == nil {

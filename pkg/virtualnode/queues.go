@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// retryBase and retryMax are the back-off of one key: short enough at
-	// first for a hiccup to pass unnoticed, and at the end for a Pod to run
-	// soon after what it waited for is back.
+	// retryBase and retryMax bound the back-off of one key: short at first so that a
+	// brief failure passes unnoticed, and never so long that a Pod starts late once its
+	// cause is gone.
 	retryBase = 5 * time.Millisecond
 	retryMax  = 30 * time.Second
 )
@@ -32,17 +32,16 @@ func newRateLimiter(qps float64, burst int) workqueue.TypedRateLimiter[any] {
 	)
 }
 
-// waiter is an error that says how long to wait before the next attempt.
+// waiter is an error with the wait before the next attempt.
 type waiter interface{ RetryAfter() time.Duration }
 
-// retryForever returns the retry policy of the pod queues. A key is never
-// given up; the library's default forgets it silently after 20 attempts. An
-// error that asks for a wait gets it, or the key's own back-off if that is
-// longer; every other error is left to the rate limiter.
+// retryForever returns the retry policy of the pod queues. A key is retried without end;
+// the library's default silently drops it after 20 attempts. An error that asks for a
+// wait gets it, or the key's own back-off if that is longer; every other error uses the
+// rate limiter.
 //
-// A Pod that is being deleted does not wait. The library forgets an event that arrives
-// while its key is processed, if the processing fails, so the deletion would wait as
-// long as the create that failed.
+// A Pod that is being deleted does not wait. If processing a key fails, the library drops
+// events that arrived meanwhile, so the deletion would wait as long as the failed create.
 func retryForever(pods corev1listers.PodLister) node.ShouldRetryFunc {
 	return func(_ context.Context, key string, tried int, _ time.Time, err error) (*time.Duration, error) {
 		var w waiter

@@ -17,10 +17,10 @@ import (
 // eventComponent names this daemon as the source of events.
 const eventComponent = "vk-sandbox"
 
-// NewRecorder returns a recorder that writes events to the API server, from
-// component vk-sandbox on host nodeName, and a function that stops it. Equal
-// events are aggregated by client-go, and lost while the API server is away.
-// With onlyWarnings, Normal events are dropped.
+// NewRecorder returns a recorder that writes events to the API server, from component
+// vk-sandbox on host nodeName, and a function that stops it. client-go aggregates equal
+// events, and drops events while the API server is unreachable. With onlyWarnings, Normal
+// events are dropped.
 func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName string, onlyWarnings bool) (recorder record.EventRecorder, stop func()) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: client.CoreV1().Events("")})
@@ -31,11 +31,11 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, nodeName stri
 	return recorder, broadcaster.Shutdown
 }
 
-// newPods drops the event of a create for a Pod that already ran. A starting daemon takes
-// up all the node's Pods, which is a create to the library, and nothing happened to them.
+// newPods drops the event of a create for a Pod that already ran. To the library, a
+// starting daemon creates all of the node's Pods, although nothing happened to them.
 type newPods struct{ record.EventRecorder }
 
-// podCreated is the library's reason of a create that succeeded.
+// podCreated is the library's reason for a successful create.
 const podCreated = "ProviderCreateSuccess"
 
 func (r newPods) Event(object runtime.Object, kind, reason, message string) {

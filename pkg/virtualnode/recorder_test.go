@@ -36,17 +36,17 @@ func TestNewRecorderWritesToTheAPIServer(t *testing.T) {
 		onlyWarnings bool
 		want         []string
 	}{
-		"all":           {false, []string{"Calm", "Grave"}},
-		"only warnings": {true, []string{"Grave"}},
+		"all":           {false, []string{"Expected", "Failure"}},
+		"only warnings": {true, []string{"Failure"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := fake.NewClientset()
 				recorder, stop := NewRecorder(t.Context(), client, "host-1-sandboxd", tc.onlyWarnings)
 				defer stop()
-				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeNormal, "Calm", "message")
+				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeNormal, "Expected", "message")
 				time.Sleep(time.Millisecond) // an event's name has its time
-				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeWarning, "Grave", "message")
+				recorder.Event(fakecluster.PublishedPod(), corev1.EventTypeWarning, "Failure", "message")
 				synctest.Wait()
 				list, err := client.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{})
 				if err != nil {

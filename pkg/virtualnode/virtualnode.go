@@ -33,18 +33,17 @@ func New(c Config) (*VirtualNode, error) {
 	return &VirtualNode{config: c, registered: registered, setRegistered: sync.OnceFunc(func() { close(registered) })}, nil
 }
 
-// Registered is closed once the Node is in the cluster. What refers to the Node
-// object waits for it. Its Pods are known by then, unless the daemon is not
-// admitted yet (see [Config.Admitted]): [podcache.Informer.HasSynced] reports
-// whether they are.
+// Registered is closed once the Node is in the cluster. Objects that refer to the Node
+// must wait for it. The node's Pods are known by then, unless the daemon is not admitted
+// yet (see [Config.Admitted]); [podcache.Informer.HasSynced] reports whether they are.
 func (v *VirtualNode) Registered() <-chan struct{} { return v.registered }
 
-// Run brings the node up as the package comment describes, and keeps it until
-// ctx ends; then it returns nil once everything it started has stopped. The
-// Node object stays, still Ready: a daemon that restarts must not have its Pods
-// evicted. An error means that the node cannot be served at all. A setting has to be
-// changed if it is a [kubeletapi.AddressError], a [kubeletapi.CertificateError] or, now or
-// later, a [nodeobject.NameTakenError]. Run may be called once.
+// Run brings the node up as the package comment describes, and keeps it until ctx ends.
+// It then returns nil once everything it started has stopped. The Node object stays and
+// stays Ready: a restart of the daemon must not evict its Pods. An error means that the
+// node cannot be served. A [kubeletapi.AddressError], a [kubeletapi.CertificateError] or
+// a [nodeobject.NameTakenError], which can also come later, requires a changed setting.
+// Run may be called once.
 func (v *VirtualNode) Run(ctx context.Context) error {
 	ctx = withLibraryLog(ctx)
 	c := &v.config

@@ -14,8 +14,8 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
-	"github.com/cocoonstack/vk-sandbox/test/canary"
 	"github.com/cocoonstack/vk-sandbox/test/e2e/clusterinfo"
+	"github.com/cocoonstack/vk-sandbox/test/secretscan"
 )
 
 const stateFile = "/var/lib/vk-sandbox/claims.json"
@@ -102,7 +102,7 @@ func (f *fixture) searchFor(tokens map[string]string, places map[string][]string
 func (f *fixture) assertAbsent(tokens map[string]string, place, text string) {
 	f.t.Helper()
 	for what, token := range tokens {
-		if forms := canary.Find(text, token); forms != nil {
+		if forms := secretscan.Find(text, token); forms != nil {
 			f.t.Errorf("%s is in: %s, as %q", what, place, forms)
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package daemonmetrics puts the metrics of the daemon's parts into one registry.
+// Package daemonmetrics puts the metrics of all parts of the daemon into one registry.
 package daemonmetrics
 
 import (
@@ -31,8 +31,8 @@ type Set struct {
 	Sandboxd *sandboxd.Metrics
 }
 
-// New returns the metrics of a build of this version. What is counted starts at
-// zero; what is watched appears when watching begins.
+// New returns the metrics of a build of this version. Counters start at zero; watched
+// values appear once their Watch is called.
 func New(version string) *Set {
 	r := metrics.NewRegistry(version)
 	return &Set{

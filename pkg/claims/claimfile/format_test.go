@@ -271,12 +271,12 @@ func deref(o *claims.Owner) claims.Owner {
 
 func TestErrorsNeverShowAToken(t *testing.T) {
 	fsys := faultfs.New()
-	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"CANARY-7f3a91","podUID":["CANARY-7f3a91"]}}}`))
+	fsys.Put(path, []byte(`{"claims":{"default/a":{"id":"sb_1","token":"SECRET-7f3a91","podUID":["SECRET-7f3a91"]}}}`))
 	_, err := claims.Open(claimfile.New(fsys, path), start)
 	if err == nil {
 		t.Fatal("a row with a wrong type loaded")
 	}
-	if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "CANARY") {
+	if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "SECRET") {
 		t.Errorf("the error shows a token: %v", err)
 	}
 }

@@ -87,8 +87,8 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("a missing file: %v, want one that does not exist", err)
 	}
 	fsys := faultfs.New()
-	fsys.Put(path, []byte(`{"claims":{"a/b":{"id":"x","token":"CANARY-7f3a91"`))
-	if _, err := claimfile.Read(fsys, path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "CANARY") {
+	fsys.Put(path, []byte(`{"claims":{"a/b":{"id":"x","token":"SECRET-7f3a91"`))
+	if _, err := claimfile.Read(fsys, path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("a damaged file: %v, want an error that names it and no token", err)
 	}
 }

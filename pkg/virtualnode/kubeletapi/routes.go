@@ -10,12 +10,11 @@ import (
 	statsv1alpha1 "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 )
 
-// newRoutes returns the kubelet API of this node. What would need a container
-// answers 501; the statistics are empty. /pods
-// and /runningpods do not exist: no client certificate is asked for, and they
-// would show whole Pod specs to whoever connects. Health is answered elsewhere,
-// by pkg/diagnostics, which is there before the node is. The library's own handlers
-// would bring a router and a tracing library for these few constant answers.
+// newRoutes returns the kubelet API of this node. Endpoints that need a container answer
+// 501; the statistics are empty. /pods and /runningpods do not exist: clients are not
+// authenticated, and the endpoints would show them whole Pod specs. Health endpoints are
+// in pkg/diagnostics, which listens before the node exists. The library's own handlers
+// would add a router and a tracing library for these few constant answers.
 func newRoutes() http.Handler {
 	mux := http.NewServeMux()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -29,8 +28,8 @@ func newRoutes() http.Handler {
 	return mux
 }
 
-// notImplemented answers what kubectl logs, exec, attach and port-forward ask
-// for. kubectl shows the text to its user.
+// notImplemented answers kubectl logs, exec, attach and port-forward. kubectl shows the
+// text to its user.
 func notImplemented(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "not implemented: a sandbox Pod is a microVM without containers on this node; "+
 		"reach it through the sandbox SDK or its preview URL", http.StatusNotImplemented)

@@ -18,36 +18,37 @@ import (
 
 const requestTimeout = 30 * time.Second
 
-// Config says where and as whom a [Server] answers.
+// Config configures a [Server].
 type Config struct {
 	// ListenAddr is the address to listen on. Port 0 takes a free one.
 	ListenAddr string
-	// CertFile and KeyFile name the serving certificate. If they are not both set, or
-	// one of them is not a regular file, a certificate is made that is signed by itself.
+	// CertFile and KeyFile name the serving certificate. If one of them is not set or not
+	// a regular file, a self-signed certificate is generated.
 	CertFile, KeyFile string
-	// NodeName and NodeIP are what that certificate is for. NodeIP may be nil.
+	// NodeName and NodeIP are the subjects of a self-signed certificate. NodeIP may be
+	// nil.
 	NodeName string
 	NodeIP   net.IP
 }
 
-// AddressError says that the address cannot be listened on.
+// AddressError means that the server cannot listen on its address.
 type AddressError struct{ Err error }
 
 // Error implements error.
 func (e *AddressError) Error() string { return e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *AddressError) Unwrap() error { return e.Err }
 
-// Server is a kubelet API that listens.
+// Server is a kubelet API with an open listener.
 type Server struct {
 	listener net.Listener
 	pair     tls.Certificate
 }
 
-// Listen loads or makes the certificate and takes the address. Requests are answered from
-// [Server.Run] on. Files that are no key pair are a [CertificateError], and an address that
-// cannot be taken is an [AddressError].
+// Listen loads or generates the certificate and opens the listener. Requests are answered
+// once [Server.Run] is called. Files that are no key pair are a [CertificateError]; an
+// unusable address is an [AddressError].
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	pair, err := certificate(ctx, c)
 	if err != nil {
@@ -61,10 +62,10 @@ func Listen(ctx context.Context, c Config) (*Server, error) {
 	return &Server{listener, pair}, nil
 }
 
-// Port is the port that was taken.
+// Port is the listener's port.
 func (s *Server) Port() int32 { return int32(s.listener.Addr().(*net.TCPAddr).Port) }
 
-// Run answers requests until ctx ends, and then closes the address.
+// Run answers requests until ctx ends, and then closes the listener.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler:      newRoutes(),

@@ -15,22 +15,22 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// selfSignedFor is how long a self-signed certificate is valid. It is made
-// anew at every start and lives in memory only; ten years outlast any process.
+// selfSignedFor is how long a self-signed certificate is valid. It is generated at every
+// start and kept in memory only, so it must outlast the process.
 const selfSignedFor = 10 * 365 * 24 * time.Hour
 
-// CertificateError says that the configured files cannot be loaded as a key pair.
+// CertificateError means that the configured files cannot be loaded as a key pair.
 type CertificateError struct{ Err error }
 
 // Error implements error.
 func (e *CertificateError) Error() string { return e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *CertificateError) Unwrap() error { return e.Err }
 
 // certificate returns the serving certificate. If both files are set and regular, the
-// pair is loaded. Otherwise a certificate is made, signed by itself, for the node's name,
-// its IP if it has one, and 127.0.0.1; the log says why.
+// pair is loaded. Otherwise a self-signed certificate is generated for the node's name,
+// its IP if it has one, and 127.0.0.1; the log has the reason.
 func certificate(ctx context.Context, c Config) (tls.Certificate, error) {
 	reason := unusable(c.CertFile, c.KeyFile)
 	if reason == "" {
@@ -59,8 +59,8 @@ func certificate(ctx context.Context, c Config) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// unusable says why the files cannot be a key pair, or nothing when they can.
-// Links are followed: a mounted Secret is made of them.
+// unusable returns why the files cannot be a key pair; empty if they can. Links are
+// followed, because a mounted Secret consists of them.
 func unusable(certFile, keyFile string) string {
 	switch {
 	case certFile == "" && keyFile == "":

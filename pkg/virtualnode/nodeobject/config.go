@@ -16,7 +16,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/validation"
 )
 
-// Config is what the Node and its [Controller] are made from.
+// Config configures the Node and its [Controller].
 type Config struct {
 	// NodeName is the Node's name and its hostname label. Required.
 	NodeName string
@@ -24,13 +24,13 @@ type Config struct {
 	NodeIP net.IP
 	// CPU, Memory and MaxPods are capacity and allocatable alike.
 	CPU, Memory, MaxPods resource.Quantity
-	// Labels are added to those the node always has; the latter win.
+	// Labels are added to the fixed labels; the fixed ones win.
 	Labels map[string]string
 	// Version is the build version, shown in the Node's kubelet version.
 	Version string
-	// HostID identifies the host that runs the node. The Node carries it, and a
-	// Node that carries another one is not served while its lease is renewed.
-	// If it is empty, the host is not known, and the Node is served whatever it carries.
+	// HostID identifies the host that runs the node. The Node carries it, and a Node with
+	// another host's id is not served while that host renews its lease. If it is empty,
+	// the host is not known, and any Node of the name is served.
 	HostID string
 
 	// HeartbeatClient writes the Node and its lease. It is separate so that a
@@ -40,13 +40,13 @@ type Config struct {
 	Node *Informer
 	// Recorder records the events of the Node. Required.
 	Recorder record.EventRecorder
-	// Conditions are those that the daemon adds to the Node, of the same types
-	// every time. It must not block. Required.
+	// Conditions returns the conditions that the daemon adds to the Node, of the same
+	// types every time. It must not block. Required.
 	Conditions func() []metav1.Condition
 }
 
-// Validate reports everything that is wrong with the configuration, and each part of a
-// larger one that is missing.
+// Validate reports everything wrong with the configuration, and each part of a larger one
+// that is missing.
 func (c *Config) Validate(missing map[string]bool) error {
 	var errs []error
 	if err := validation.NodeName(c.NodeName); err != nil {

@@ -19,10 +19,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// pingTimeout bounds the library's ping, which waits for ever without it.
+// pingTimeout bounds the library's ping, which otherwise waits for ever.
 const pingTimeout = 5 * time.Second
 
-// retryDelays paces everything that waits for the API server at start.
+// retryDelays is the back-off of requests to the API server at start.
 func retryDelays() wait.DelayFunc {
 	return wait.Backoff{
 		Duration: time.Second, Factor: 2, Jitter: 0.2, Cap: 30 * time.Second, Steps: math.MaxInt32,
@@ -35,12 +35,12 @@ type Controller struct {
 	status *nodeStatus
 }
 
-// Claim makes sure that this host may use the node's name, and returns the controller of
-// its Node. A Node that an earlier run left is taken up: it carries this host's identity
-// then, and what it had lost is restored. port is that of the kubelet API.
+// Claim verifies that this host may use the node's name, and returns the controller of
+// its Node. An existing Node of an earlier run is taken over: it gets this host's
+// identity, and lost labels and taints are restored. port is that of the kubelet API.
 //
-// Claim waits for an API server that does not answer, and for the lease of another host to
-// lapse. A name that belongs to someone else is a [NameTakenError].
+// Claim waits for an API server that does not answer, and for the lease of another host
+// to lapse. A name that belongs to someone else is a [NameTakenError].
 func Claim(ctx context.Context, c Config, port int32) (*Controller, error) {
 	published, err := claimIdentity(ctx, c.HeartbeatClient, c.NodeName, c.HostID)
 	if err != nil {
@@ -56,12 +56,12 @@ func Claim(ctx context.Context, c Config, port int32) (*Controller, error) {
 	return &Controller{config: c, status: newNodeStatus(desired)}, nil
 }
 
-// SetMaxPods changes how many Pods the Node has room for.
+// SetMaxPods changes the Node's capacity for Pods.
 func (c *Controller) SetMaxPods(pods resource.Quantity) { c.status.setPods(pods) }
 
-// Run registers the Node and keeps it until ctx ends. onRegistered is called each time
-// that the Node was registered. The library's controller gives up if the API server is
-// unreachable at its start; it is then started again.
+// Run registers the Node and keeps it until ctx ends. onRegistered is called after each
+// registration. The library's controller gives up if the API server is unreachable at its
+// start; Run then starts a new one.
 func (c *Controller) Run(ctx context.Context, onRegistered func()) error {
 	logger := klog.FromContext(ctx)
 	err := retryDelays().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
@@ -78,7 +78,7 @@ func (c *Controller) Run(ctx context.Context, onRegistered func()) error {
 	return err
 }
 
-// attempt builds and runs one of the library's controllers, which cannot be run twice. Its
+// attempt builds and runs one of the library's controllers, which cannot run twice. Its
 // context ends with it, because the library leaves its ping loop running.
 func (c *Controller) attempt(ctx context.Context, onRegistered func()) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -118,8 +118,8 @@ func (c *Controller) nodes() corev1client.NodeInterface {
 	return hostNodes{c.config.HeartbeatClient.CoreV1().Nodes(), c.config.HostID}
 }
 
-// recreate puts a Node back that someone has deleted. Every other error of a
-// status update is returned: the next update tries again.
+// recreate registers a Node again that someone has deleted. Every other error of a status
+// update is returned: the next update tries again.
 func (c *Controller) recreate(ctx context.Context, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err

@@ -15,16 +15,16 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// AnnotationHostID names, on the Node, the host that serves it. A Node of a
-// build that knew no host identity has none.
+// AnnotationHostID is the id of the host that serves the Node. A Node of a build without
+// host ids lacks it.
 //
-// It is not part of the Node that the library's controller keeps writing: a former
-// host that comes back would write its own identity with every heartbeat. It is
-// written when the Node is created, when it is taken over, and when it is missing.
+// It is not part of the Node that the library's controller keeps writing: a former host
+// that returns would otherwise write its own id with every heartbeat. It is written when
+// the Node is created, when it is taken over, and when it is missing.
 const AnnotationHostID = "sandbox.cocoonstack.io/host-id"
 
-// otherHost returns the identity of the host that serves n; empty if that is this host
-// or no host. If this host's identity is not known, every host may be this one.
+// otherHost returns the id of the host that serves n; empty if that is this host or none.
+// If this host's id is not known, any id may be its own.
 func otherHost(n *corev1.Node, hostID string) string {
 	if id := n.Annotations[AnnotationHostID]; hostID != "" && id != hostID {
 		return id
@@ -32,8 +32,8 @@ func otherHost(n *corev1.Node, hostID string) string {
 	return ""
 }
 
-// markHost writes hostID to n, and returns the Node with it. The write applies only to
-// the version that was read, so it never overwrites the mark of another host.
+// markHost writes hostID to n, and returns the written Node. The write applies only to
+// the version that was read, so it never overwrites the id of another host.
 func markHost(ctx context.Context, nodes corev1client.NodeInterface, n *corev1.Node, hostID string) (*corev1.Node, error) {
 	holder := n.Annotations[AnnotationHostID]
 	switch {
@@ -50,7 +50,7 @@ func markHost(ctx context.Context, nodes corev1client.NodeInterface, n *corev1.N
 	return marked, nil
 }
 
-// nodePatch is what is set on a Node. An empty part is left as it is.
+// nodePatch is a patch of a Node. Empty parts are not changed.
 type nodePatch struct {
 	annotations, labels map[string]string
 	// taints are the complete list, because the API server replaces it.

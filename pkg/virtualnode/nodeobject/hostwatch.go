@@ -15,17 +15,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// WatchHost returns a function that ends with a [NameTakenError] once another host has
-// the Node, and with nil when its context ends. Two hosts that both go on would each take
-// the other's Pods for its own. Call it before the informer starts, so that nothing that
-// the watch shows is missed.
+// WatchHost returns a function that returns a [NameTakenError] once another host has the
+// Node, and nil when its context ends. If both hosts continued, each would take the
+// other's Pods for its own. Call it before the informer starts, so that no event is
+// missed.
 func (c *Controller) WatchHost() (func(context.Context) error, error) {
 	nodes, hostID := c.config.HeartbeatClient.CoreV1().Nodes(), c.config.HostID
-	sighted := make(chan struct{}, 1)
+	otherSeen := make(chan struct{}, 1)
 	look := func(object any) {
 		if n, ok := object.(*corev1.Node); ok && otherHost(n, hostID) != "" {
 			select {
-			case sighted <- struct{}{}:
+			case otherSeen <- struct{}{}:
 			default:
 			}
 		}
@@ -39,9 +39,9 @@ func (c *Controller) WatchHost() (func(context.Context) error, error) {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-sighted:
+			case <-otherSeen:
 			}
-			// A watch may begin in the past, before this host took the Node over.
+			// The watch may show a state from before this host took over the Node.
 			if err := checkHost(ctx, nodes, c.config.NodeName, hostID); err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -49,8 +49,8 @@ func (c *Controller) WatchHost() (func(context.Context) error, error) {
 	}, nil
 }
 
-// checkHost returns an error when the Node carries another host's identity at
-// the API server. It waits for one that does not answer.
+// checkHost returns an error if the Node at the API server carries another host's id. It
+// waits for an API server that does not answer.
 func checkHost(ctx context.Context, nodes corev1client.NodeInterface, name, hostID string) error {
 	return retryDelays().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		n, err := nodes.Get(ctx, name, metav1.GetOptions{})

@@ -16,26 +16,26 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// NameTakenError says that the node's name belongs to another node or to another host.
-// Serving it would take over the Pods and the status of a foreign node.
+// NameTakenError means that the node's name belongs to another node or to another host.
+// Serving it would take over the Pods and the status of that node.
 type NameTakenError struct{ Err error }
 
 // Error implements error.
 func (e *NameTakenError) Error() string { return e.Err.Error() }
 
-// Unwrap returns whose the name is.
+// Unwrap returns the reason.
 func (e *NameTakenError) Unwrap() error { return e.Err }
 
-// claimIdentity makes sure that this host may use the node name, and returns the Node
-// that an earlier run left, or nil. The Node then carries hostID, unless that is empty.
-// It waits for an API server that does not answer, and for the lease of another host to
-// lapse. While its context lasts, its only error is a [NameTakenError].
+// claimIdentity verifies that this host may use the node name, and returns the Node of an
+// earlier run, or nil. The Node then carries hostID, unless that is empty. It waits for
+// an API server that does not answer, and for the lease of another host to lapse. While
+// its context lasts, its only error is a [NameTakenError].
 func claimIdentity(ctx context.Context, client kubernetes.Interface, name, hostID string) (*corev1.Node, error) {
 	logger := klog.FromContext(ctx)
 	nodes := client.CoreV1().Nodes()
 	var published *corev1.Node
-	// lapsed is the Node and the host whose lease was not renewed. It needs no second
-	// wait if the Node has changed meanwhile.
+	// lapsed is the Node and the host whose lease has lapsed. If the Node has changed
+	// meanwhile, no second wait is needed.
 	var lapsed string
 	err := retryDelays().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		n, err := nodes.Get(ctx, name, metav1.GetOptions{})
@@ -61,7 +61,7 @@ func claimIdentity(ctx context.Context, client kubernetes.Interface, name, hostI
 		marked, err := markHost(ctx, nodes, n, hostID)
 		switch {
 		case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
-			return false, nil // it has changed since it was read: it is read again
+			return false, nil // changed since it was read; read it again
 		case err != nil:
 			logger.Error(err, "Node does not carry this host's identity yet, will try again", "node", name)
 			lapsed = ""
@@ -76,9 +76,9 @@ func claimIdentity(ctx context.Context, client kubernetes.Interface, name, hostI
 	return published, err
 }
 
-// checkOwn returns an error if n is not a virtual node of this provider. A Node that
-// carries this host's identity always is, because only this host's daemon writes that.
-// The taint may be missing: someone may have removed it.
+// checkOwn returns an error if n is not a virtual node of this provider. A Node with this
+// host's id always is, because only this host's daemon writes that. The taint may be
+// missing, because someone may have removed it.
 func checkOwn(n *corev1.Node, hostID string) error {
 	if hostID != "" && n.Annotations[AnnotationHostID] == hostID {
 		return nil

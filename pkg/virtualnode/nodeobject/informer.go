@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Informer watches one Node. An idle watch costs no request, whereas reading the Node
-// repeatedly would be most of the daemon's traffic.
+// Informer watches one Node. An idle watch costs no request, whereas periodic reads of
+// the Node would be most of the daemon's traffic.
 type Informer struct {
 	name     string
 	factory  informers.SharedInformerFactory
@@ -35,7 +35,7 @@ func NewInformer(client kubernetes.Interface, nodeName string) *Informer {
 		informers.WithTransform(withoutManagedFields),
 	)
 	n := &Informer{name: nodeName, factory: factory, informer: factory.Core().V1().Nodes()}
-	n.informer.Informer() // made known to the factory, so that it is started
+	n.informer.Informer() // registers it with the factory, which then starts it
 	return n
 }
 
@@ -46,12 +46,11 @@ func (n *Informer) Start(ctx context.Context) { n.factory.StartWithContext(ctx) 
 // has ended.
 func (n *Informer) Shutdown() { n.factory.Shutdown() }
 
-// errNotWatching says that nothing is known of the Node.
-var errNotWatching = errors.New("the watch on the Node has not begun; see that the API server is reached and that the service account has list and watch on nodes")
+// errNotWatching means that the state of the Node is not known yet.
+var errNotWatching = errors.New("the watch on the Node has not begun; check that the API server is reachable and that the service account may list and watch nodes")
 
-// Get returns a copy of the Node as the watch showed it last. A Node that the watch
-// does not show is an error of the kind NotFound; before the first answer of the
-// API server it is another error.
+// Get returns a copy of the Node as the watch showed it last. A Node that does not exist
+// is a NotFound error; before the API server's first answer it is another error.
 func (n *Informer) Get() (*corev1.Node, error) {
 	if !n.informer.Informer().HasSynced() {
 		return nil, errNotWatching
@@ -63,14 +62,14 @@ func (n *Informer) Get() (*corev1.Node, error) {
 	return node.DeepCopy(), nil
 }
 
-// missing reports whether the Node is known not to be there.
+// missing reports whether the Node is known not to exist.
 func (n *Informer) missing() bool {
 	_, err := n.Get()
 	return apierrors.IsNotFound(err)
 }
 
-// givenUp reports whether the node lifecycle controller is known to have given the
-// Node up: it was not reached for a while, and nobody knows whether it is ready.
+// givenUp reports whether the node lifecycle controller has marked the Node as
+// unreachable: its Ready condition is Unknown.
 func (n *Informer) givenUp() bool {
 	node, err := n.Get()
 	return err == nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
@@ -78,7 +77,8 @@ func (n *Informer) givenUp() bool {
 	})
 }
 
-// withoutManagedFields is a transform of the cache: they are as large as the rest.
+// withoutManagedFields is a transform of the cache. Managed fields are as large as the
+// rest of the Node.
 func withoutManagedFields(object any) (any, error) {
 	if node, ok := object.(*corev1.Node); ok {
 		stripped := *node // the object belongs to the watch

@@ -21,15 +21,15 @@ const (
 	// leasePoll is how often the lease of another host is read.
 	leasePoll = 5 * time.Second
 	// leaseLapse is how long a lease must not be renewed before its holder counts as
-	// gone: its duration, and one more renewal for a holder that was late.
+	// gone: its duration, plus one renewal for a late holder.
 	leaseLapse = (node.DefaultLeaseDuration + 10) * time.Second
 )
 
-// awaitLapse waits until nobody has renewed the lease of n for [leaseLapse]. If it is
-// renewed, host still serves n, and the error says what to do.
+// awaitLapse waits until nobody has renewed the lease of n for [leaseLapse]. If the lease
+// is renewed, host still serves n, and the returned error names the remedy.
 //
-// Only a change of the lease counts, never the time that is written in it: the clocks
-// of two hosts need not agree.
+// Only a change of the lease counts, never the time in it: the clocks of two hosts can
+// differ.
 func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node, host string) error {
 	logger := klog.FromContext(ctx).WithValues("node", klog.KObj(n), "host", host)
 	logger.Info("Node belongs to another host, waiting for its lease to lapse", "after", leaseLapse)
@@ -37,10 +37,10 @@ func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node
 	ticker := time.NewTicker(leasePoll)
 	defer ticker.Stop()
 	var (
-		last   string    // the lease as it was read last
+		last   string    // the lease as last read
 		read   bool      // whether it was read at all
 		failed bool      // whether the last attempt to read it failed
-		since  time.Time // from when on it was read without a gap and stood still
+		since  time.Time // since when every read found the same lease
 	)
 	for {
 		state, err := leaseState(ctx, leases, n.Name)
@@ -49,7 +49,7 @@ func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node
 			if !failed {
 				logger.Error(err, "Cannot read the other host's lease yet, will try again")
 			}
-			// The holder may have been kept from renewing it as well.
+			// The holder may have been unable to renew it as well.
 			failed, since = true, time.Time{}
 		case read && state != "" && state != last:
 			return &NameTakenError{fmt.Errorf("node %q is served by another host, whose identity is %q: its lease %s/%s is being renewed; "+
@@ -70,7 +70,7 @@ func awaitLapse(ctx context.Context, client kubernetes.Interface, n *corev1.Node
 	}
 }
 
-// leaseState returns a text that each renewal changes; empty if there is no lease.
+// leaseState returns a text that changes with each renewal; empty if there is no lease.
 func leaseState(ctx context.Context, leases coordinationv1client.LeaseInterface, name string) (string, error) {
 	lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 	switch {

@@ -23,9 +23,9 @@ const (
 	labelRoleName = "agent"
 )
 
-// FixedLabels are the labels that the node always advertises, whatever else it is given.
-// There is deliberately no kubernetes.io/os: it would attract the DaemonSets that tolerate
-// every taint and select by it.
+// FixedLabels returns the labels that the node always has. kubernetes.io/os is
+// deliberately missing: it would attract the DaemonSets that tolerate every taint and
+// select by it.
 func FixedLabels(nodeName string) map[string]string {
 	return map[string]string{
 		labelType:            labelTypeVK,
@@ -41,7 +41,7 @@ func providerTaint() corev1.Taint {
 	return corev1.Taint{Key: podcontract.TaintKey, Value: podcontract.TaintValue, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// newNode returns the Node as it is registered. port is that of the kubelet API.
+// newNode returns the Node for registration. port is that of the kubelet API.
 func newNode(c *Config, port int32, own []metav1.Condition, now time.Time) *corev1.Node {
 	labels := maps.Clone(c.Labels)
 	if labels == nil {

@@ -14,9 +14,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// observeInterval is how often the conditions and the Node's existence are checked.
-// It is the kubelet's own cadence, and well inside the 40 seconds
-// after which the Pods of a missing Node are garbage-collected.
+// observeInterval is how often the conditions and the Node's existence are checked. It is
+// the kubelet's interval, and well below the 40 seconds after which the Pods of a missing
+// Node are garbage-collected.
 const observeInterval = 10 * time.Second
 
 // nodeProvider implements virtual-kubelet's NodeProvider for one run of the
@@ -27,7 +27,7 @@ type nodeProvider struct {
 	recorder   record.EventRecorder
 	node       *Informer
 	restorer   restorer
-	// registered is closed when the node controller takes updates.
+	// registered is closed when the node controller accepts updates.
 	registered <-chan struct{}
 }
 
@@ -70,9 +70,8 @@ func (p *nodeProvider) observe(ctx context.Context, update func(*corev1.Node)) {
 			}
 			updateDue = updateDue || changed
 		}
-		// An update makes the controller re-create a missing Node, and makes a
-		// Node that was given up Ready again, up to a minute earlier than the
-		// controller would by itself.
+		// An update makes the controller re-create a missing Node, and makes a given-up
+		// Node Ready again up to a minute sooner than the controller would.
 		if (updateDue || p.node.missing() || p.node.givenUp()) && ctx.Err() == nil {
 			update(p.status.current())
 		}

@@ -16,14 +16,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// restoreInterval is the least time between two restores. With the observe interval
-// it means that what was removed is back within a minute, and that a party which
-// removes it again and again costs two writes a minute.
+// restoreInterval is the minimum time between two restores. Together with observeInterval
+// it restores a removed field within a minute, and limits the writes to two a minute if
+// someone keeps removing it.
 const restoreInterval = 30 * time.Second
 
-// lost returns what makes n this host's virtual node and is missing from it: the
-// provider taint, the labels of desired, and the host's identity. Everything else on
-// the Node belongs to others, such as a cordon.
+// lost returns the fields of this host's virtual node that n lacks: the provider taint,
+// the labels of desired, and the host's id. Everything else on the Node belongs to
+// others, for example a cordon.
 func lost(n, desired *corev1.Node, hostID string) nodePatch {
 	p := nodePatch{labels: map[string]string{}, annotations: map[string]string{}}
 	for key, value := range desired.Labels {
@@ -44,10 +44,10 @@ func lost(n, desired *corev1.Node, hostID string) nodePatch {
 	return p
 }
 
-// restore puts back what n has lost, and reports whether there was anything. The
-// library's controller sets taints only on creation, and without this taint any
-// workload can be scheduled here. If others have changed the Node since n was read,
-// nothing is written, and the error is a conflict.
+// restore restores the lost fields of n, and reports whether there were any. The
+// library's controller sets taints only on creation, and without the taint any workload
+// can be scheduled here. If others have changed the Node since n was read, nothing is
+// written and the error is a conflict.
 func restore(ctx context.Context, nodes corev1client.NodeInterface, n, desired *corev1.Node, hostID string) (bool, error) {
 	p := lost(n, desired, hostID)
 	if len(p.labels)+len(p.annotations)+len(p.taints) == 0 || otherHost(n, hostID) != "" {
@@ -71,9 +71,9 @@ type restorer struct {
 	failed string
 }
 
-// reconcile restores what the watch shows to be lost. A restore that fails is tried
-// again later, and logged if the error is a new one. A conflict is no failure: the
-// watch is behind.
+// reconcile restores the fields that the watch shows to be lost. A failed restore is
+// tried again later, and logged if the error is new. A conflict is no failure: the watch
+// lags behind.
 func (r *restorer) reconcile(ctx context.Context, desired *corev1.Node) {
 	n, err := r.node.Get()
 	if err != nil || time.Since(r.tried) < restoreInterval {

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// nodeConditions are the conditions of a node that runs no containers, and the daemon's own,
-// which are separate from Ready. Ready stays True: a NotReady node has its Pods evicted while
-// their microVMs serve users.
+// nodeConditions returns the conditions of a node without containers, and the daemon's
+// own, which do not affect Ready. Ready stays True: a NotReady node has its Pods evicted
+// while their microVMs serve users.
 func nodeConditions(own []metav1.Condition, now metav1.Time) []corev1.NodeCondition {
 	condition := func(kind corev1.NodeConditionType, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 		return metav1.Condition{Type: string(kind), Status: status, Reason: reason, Message: message}
@@ -43,8 +43,8 @@ func asCondition(c corev1.NodeCondition) metav1.Condition {
 	}
 }
 
-// update brings a condition of the Node up to date, and reports whether anything of it
-// changed. Only a new status moves the transition time.
+// update updates a condition of the Node, and reports whether anything changed. Only a
+// new status changes the transition time.
 func update(c *corev1.NodeCondition, want metav1.Condition) (changed bool) {
 	current := []metav1.Condition{asCondition(*c)}
 	changed = meta.SetStatusCondition(&current, want)
@@ -81,12 +81,12 @@ func keepTransitions(n, published *corev1.Node) {
 	}
 }
 
-// nodeStatus holds the Node as this daemon wants it. The library writes into
-// the conditions of whatever it is given, so everyone gets a copy.
+// nodeStatus holds the desired Node. The library writes into the conditions of every Node
+// it receives, so each caller gets a copy.
 type nodeStatus struct {
 	mu   sync.Mutex
 	node *corev1.Node
-	// capacityChanged has a value when the capacity is to be published.
+	// capacityChanged has a value when the capacity must be published.
 	capacityChanged chan struct{}
 }
 
@@ -94,7 +94,7 @@ func newNodeStatus(n *corev1.Node) *nodeStatus {
 	return &nodeStatus{node: n, capacityChanged: make(chan struct{}, 1)}
 }
 
-// setPods sets how many Pods there is room for, and asks for that to be published.
+// setPods sets the capacity for Pods and requests its publication.
 func (s *nodeStatus) setPods(pods resource.Quantity) {
 	s.mu.Lock()
 	s.node.Status.Capacity[corev1.ResourcePods] = pods
@@ -102,7 +102,7 @@ func (s *nodeStatus) setPods(pods resource.Quantity) {
 	s.mu.Unlock()
 	select {
 	case s.capacityChanged <- struct{}{}:
-	default: // an earlier change is still to be published, and takes this one along
+	default: // a pending publication includes this change
 	}
 }
 

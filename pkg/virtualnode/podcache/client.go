@@ -17,14 +17,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// statusAttempts bounds how often one call sends a status that meets a changed
-// Pod. After that the queue's back-off decides, so that a Pod which is edited
-// without a pause costs less and less.
+// statusAttempts bounds how often one call sends a status that meets a changed Pod. After
+// that the queue's back-off applies, so that a Pod that is edited continuously costs less
+// and less.
 const statusAttempts = 5
 
-// Client returns the client that the pod controller writes Pods through. It publishes
-// statuses as patches; all other calls go to inner unchanged. The library's deletes carry
-// a UID precondition of their own.
+// Client returns the client through which the pod controller writes Pods. It publishes
+// statuses as patches; all other calls go to inner unchanged. The library's deletes have
+// their own UID precondition.
 func (p *Informer) Client(inner corev1client.PodsGetter) corev1client.PodsGetter {
 	return podsGetter{inner, p.published}
 }
@@ -45,18 +45,16 @@ type podClient struct {
 	published *publishedPods
 }
 
-// UpdateStatus publishes the status of pod, and its claim-id annotation, as a
-// patch of pods/status. The library's own way, a PUT of the whole Pod, would
-// revert labels, annotations and finalizers that others have set meanwhile.
+// UpdateStatus publishes the status of pod, and its claim-id annotation, as a patch of
+// pods/status. The library's PUT of the whole Pod would revert labels, annotations and
+// finalizers that others have set meanwhile.
 //
-// Nothing is sent, and no error returned, when nothing changed and when the
-// status has no Pod to go to: the Pod is gone, was replaced by another of the
-// same name, or has reached a terminal phase, which is never taken back. The API
-// server refuses the patch of a Pod that has changed since, because the change
-// may have been its end. The status is then compared with the newer Pod as soon
-// as the watch shows that: a conflict costs one request, here and not in the
-// queue, since the library logs what it retries as an error and does not retry
-// the report of a failed create.
+// Nothing is sent, and no error returned, if nothing changed, or if the Pod is gone, was
+// replaced by another of the same name, or has a terminal phase, which is never reverted.
+// The API server refuses the patch of a Pod that has changed since, because the change
+// may have ended it. The status is then compared with the newer Pod as soon as the watch
+// shows it. A conflict so costs one request here; in the queue, the library would log it
+// as an error, and would not retry the report of a failed create.
 func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.UpdateOptions) (*corev1.Pod, error) {
 	for attempt := 1; ; attempt++ {
 		written, base, err := c.tryStatus(ctx, pod)
@@ -70,7 +68,7 @@ func (c *podClient) UpdateStatus(ctx context.Context, pod *corev1.Pod, _ metav1.
 	}
 }
 
-// tryStatus sends the status once at most, and returns what it was compared with.
+// tryStatus sends the status at most once, and returns the Pod that it was compared with.
 func (c *podClient) tryStatus(ctx context.Context, pod *corev1.Pod) (written, base *corev1.Pod, err error) {
 	logger := klog.FromContext(ctx).WithValues("pod", klog.KRef(c.namespace, pod.Name), "podUID", pod.UID)
 	base, err = c.published.get(types.NamespacedName{Namespace: c.namespace, Name: pod.Name})
@@ -107,9 +105,9 @@ func (c *podClient) tryStatus(ctx context.Context, pod *corev1.Pod) (written, ba
 	return patched, base, nil
 }
 
-// isOtherPod reports whether the patch met a Pod of another UID. The API server
-// treats the UID in a patch as an attempt to change it, and refuses that as
-// invalid, unless the version in it is refused first, as a conflict.
+// isOtherPod reports whether the patch met a Pod of another UID. The API server refuses a
+// different UID in a patch as an invalid change, unless it refuses the version first, as
+// a conflict.
 func isOtherPod(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {

@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ResyncPeriod is how often the pod controller compares the status that it last
-// published with the API server's copy. This repairs a status that was dropped
-// because it was reported before the Pod was known.
+// ResyncPeriod is how often the pod controller compares its last published status with
+// the API server's copy. This repairs a status that was dropped because it was reported
+// before the Pod was known.
 const ResyncPeriod = time.Minute
 
 // Informer watches the Pods bound to one node. It is built before the provider,
@@ -29,7 +29,7 @@ const ResyncPeriod = time.Minute
 type Informer struct {
 	factory  informers.SharedInformerFactory
 	informer corev1informers.PodInformer
-	// published also has what was written and not yet seen by the watch.
+	// published additionally has writes that the watch has not shown yet.
 	published *publishedPods
 	lists     atomic.Uint64
 }
@@ -41,7 +41,8 @@ func NewInformer(client kubernetes.Interface, nodeName string) *Informer {
 	p.factory = informers.NewSharedInformerFactoryWithOptions(client, ResyncPeriod,
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", nodeName).String()
-			// A list is a plain one, or a watch that begins with all objects.
+			// The first condition is a plain list, the second a watch that begins with
+			// all objects.
 			if !o.AllowWatchBookmarks || o.SendInitialEvents != nil && *o.SendInitialEvents {
 				p.lists.Add(1)
 			}
@@ -49,7 +50,7 @@ func NewInformer(client kubernetes.Interface, nodeName string) *Informer {
 		informers.WithTransform(strippedPod),
 	)
 	p.informer = p.factory.Core().V1().Pods()
-	// Asking for it makes it known to the factory, so that it is started.
+	// This call registers the informer with the factory, which then starts it.
 	p.published = newPublishedPods(p.informer.Informer().GetStore())
 	return p
 }
@@ -61,27 +62,27 @@ func (p *Informer) Start(ctx context.Context) { p.factory.StartWithContext(ctx) 
 // has ended.
 func (p *Informer) Shutdown() { p.factory.Shutdown() }
 
-// Lister lists the node's Pods from the cache, for the pod controller: the fields
-// of each Pod itself may be written to, but nothing that they refer to. Before the
-// cache has synced, a Pod that is not listed may still exist.
+// Lister lists the node's Pods from the cache, for the pod controller. The fields of a
+// returned Pod may be written, but nothing that they refer to. Before the cache has
+// synced, a Pod that is not listed may still exist.
 func (p *Informer) Lister() corev1listers.PodLister { return copyingLister{p.informer.Lister()} }
 
-// SharedLister reads the watched Pods themselves, and gets a single Pod in the newest
-// version that is known. Its users must not change them.
+// SharedLister lists the watched Pods themselves, and gets a single Pod in its newest
+// known version. Callers must not modify them.
 func (p *Informer) SharedLister() corev1listers.PodLister {
 	return newestLister{p.informer.Lister(), p.published}
 }
 
-// Lists is how often the Pods have been listed. While it stays the same, the watch has
+// Lists is how often the Pods have been listed. While it does not change, the watch has
 // shown every deletion.
 func (p *Informer) Lists() uint64 { return p.lists.Load() }
 
-// Shows reports whether the API server has the status and the claim id of pod
-// already, as far as is known: publishing them would send nothing.
+// Shows reports whether the API server is known to have the status and the claim id of
+// pod, so that publishing them would send nothing.
 func (p *Informer) Shows(pod *corev1.Pod) bool {
 	base, err := p.published.get(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
 	if err != nil || base == nil || base.UID != pod.UID || base.Status.Phase != pod.Status.Phase {
-		return false // without the cost of a whole comparison
+		return false // saves the full comparison
 	}
 	patch, err := statusPatch(base, pod)
 	return err == nil && patch == nil
@@ -90,13 +91,13 @@ func (p *Informer) Shows(pod *corev1.Pod) bool {
 // HasSynced reports whether the cache has seen all of the node's Pods.
 func (p *Informer) HasSynced() bool { return p.informer.Informer().HasSynced() }
 
-// Informer returns the shared informer, whose objects must not be changed.
-// With Lister it makes this type the PodInformer that the pod controller takes.
+// Informer returns the shared informer, whose objects must not be modified. With Lister
+// it makes this type the PodInformer that the pod controller takes.
 func (p *Informer) Informer() cache.SharedIndexInformer { return p.informer.Informer() }
 
 var _ corev1informers.PodInformer = (*Informer)(nil)
 
-// strippedPod is a transform of the cache: stripPod.
+// strippedPod is the cache's transform around stripPod.
 func strippedPod(object any) (any, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
 		stripped := *pod // the object belongs to the watch
@@ -106,10 +107,10 @@ func strippedPod(object any) (any, error) {
 	return object, nil
 }
 
-// stripPod removes from a Pod what neither the daemon nor the library reads, which is
-// most of the spec. A host keeps thousands of Pods in memory, and each more than once.
-// Managed fields are as large as the rest, and each status write changes their times,
-// which the library would take for a change of the Pod.
+// stripPod removes the fields of a Pod that neither the daemon nor the library reads,
+// which is most of the spec. A host keeps thousands of Pods in memory, each more than
+// once. Managed fields are as large as the rest, and each status write changes their
+// times, which the library would take for a change of the Pod.
 func stripPod(pod *corev1.Pod) {
 	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy}
 	for _, c := range pod.Spec.Containers {

@@ -9,12 +9,11 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 )
 
-// copyingLister hands out Pods that are copied no deeper than their own fields.
-// With SkipDownwardAPIResolution the library passes the lister's Pod on as it is,
-// and on a provider error writes phase, reason and an empty resource version into
-// it. In the cache's own object that would be a data race, and would falsify the next
-// comparison with the cache. It writes no deeper, and keeps the Pod for as long as the
-// Pod exists.
+// copyingLister returns shallow copies of Pods. With SkipDownwardAPIResolution the
+// library passes on the lister's Pod itself, and on a provider error writes phase, reason
+// and an empty resource version into it. In the cache's own object that would be a data
+// race and would falsify the next comparison with the cache. The library writes no
+// deeper, and keeps the Pod while it exists.
 type copyingLister struct{ inner corev1listers.PodLister }
 
 func (l copyingLister) List(s labels.Selector) ([]*corev1.Pod, error) {

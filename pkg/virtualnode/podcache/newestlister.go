@@ -10,9 +10,9 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 )
 
-// newestLister gets the newest known version of a Pod: the watch can be behind a status
-// that this daemon wrote, such as the failure of a create, after which the Pod must not
-// be served. Its lists are those of the watch.
+// newestLister gets the newest known version of a Pod. The watch can lag behind a status
+// that this daemon wrote, such as a failed create, after which the Pod must not be
+// served. Its lists are those of the watch.
 type newestLister struct {
 	corev1listers.PodLister
 

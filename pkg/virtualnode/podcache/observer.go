@@ -12,21 +12,22 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Observer is told of deletions and of new controllers as the watch shows them, ahead
-// of the library's queues. The library ignores deletions that the watch did not see,
-// and owner references. The methods are called one at a time and must not block, or no
-// change of a Pod reaches anyone. The Pods belong to the cache and must not be changed.
+// Observer receives deletions and changes of the controller as the watch shows them,
+// ahead of the library's queues. The library ignores owner references, and deletions that
+// the watch did not show. The methods are called one at a time and must not block,
+// because they would block every other change too. The Pods belong to the cache and must
+// not be modified.
 type Observer interface {
-	// PodChanged is called for each change of a Pod that is being deleted, and for
-	// each that gives a Pod another controller, or none.
+	// PodChanged is called for each change of a Pod that is being deleted, and for each
+	// change of a Pod's controller.
 	PodChanged(pod *corev1.Pod)
-	// PodGone is called when a Pod is no longer there, with the last that was
-	// known of it. seen tells whether the watch showed the deletion; otherwise a
-	// list lacked the Pod, or had another of its name.
+	// PodGone is called with the last known object of a Pod that no longer exists. seen
+	// is true if the watch showed the deletion, and false if a list lacked the Pod or had
+	// another of its name.
 	PodGone(pod *corev1.Pod, seen bool)
 }
 
-// Observe tells observer of the watched Pods. Call it before Start.
+// Observe registers observer for the watched Pods. Call it before Start.
 func (p *Informer) Observe(observer Observer) error {
 	handler := cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
@@ -57,7 +58,7 @@ func (p *Informer) Observe(observer Observer) error {
 			}
 		},
 	}
-	// A resync is no change.
+	// Resyncs are disabled, because they are no changes.
 	if _, err := p.informer.Informer().AddEventHandlerWithResyncPeriod(handler, 0); err != nil {
 		return fmt.Errorf("observe the node's pods: %w", err)
 	}

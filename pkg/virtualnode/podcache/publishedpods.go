@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// recentWrites and recentFor bound what is remembered of our own writes
-	// until the watch brings them back: some seconds of the status queue at
-	// its default rate.
+	// recentWrites and recentFor bound the cache of our own writes that the watch has not
+	// shown yet: some seconds of the status queue at its default rate.
 	recentWrites = 512
 	recentFor    = time.Minute
-	// newerPoll and newerWithin pace the wait for the watch to show a change that
-	// the API server has already refused a write for. It is milliseconds behind
-	// as a rule; a worker is not kept for longer.
+	// newerPoll and newerWithin pace the wait for the watch to show a change after a
+	// conflict. The watch is normally milliseconds behind; a worker waits no longer than
+	// newerWithin.
 	newerPoll   = 10 * time.Millisecond
 	newerWithin = 2 * time.Second
 )
 
 // publishedPods has the newest known version of each Pod: the informer's copy, or the
-// answer to our own last write if that is newer. A patch
-// against an older copy could leave behind what that write had set: the
-// ProviderFailed of a create that succeeded at the second attempt, a moment later.
+// answer to our own last write if that is newer. A patch against an older copy could
+// leave fields of that write behind, for example ProviderFailed of a create whose second
+// attempt succeeded a moment later.
 type publishedPods struct{ newest cache.MutationCache }
 
 func newPublishedPods(watched cache.Store) *publishedPods {
@@ -39,7 +38,7 @@ func newPublishedPods(watched cache.Store) *publishedPods {
 		cache.MutationCacheOptions{TTL: recentFor, MaxCacheSize: recentWrites})}
 }
 
-// get returns a Pod, which must not be changed; nil if there is none.
+// get returns a Pod, which must not be modified; nil if there is none.
 func (p *publishedPods) get(name types.NamespacedName) (*corev1.Pod, error) {
 	object, _, err := p.newest.GetByKey(name.String())
 	if err != nil {
@@ -49,9 +48,9 @@ func (p *publishedPods) get(name types.NamespacedName) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// awaitNewer waits until another version of base is known, and reports whether that
-// happened within [newerWithin]: the watch shows another version or another Pod under
-// the name, or none.
+// awaitNewer waits until a version of base other than its own is known, at most
+// [newerWithin], and reports whether that happened: the watch shows another version,
+// another Pod of the name, or none.
 func (p *publishedPods) awaitNewer(ctx context.Context, base *corev1.Pod) bool {
 	name := types.NamespacedName{Namespace: base.Namespace, Name: base.Name}
 	err := wait.PollUntilContextTimeout(ctx, newerPoll, newerWithin, true, func(context.Context) (bool, error) {
@@ -61,7 +60,7 @@ func (p *publishedPods) awaitNewer(ctx context.Context, base *corev1.Pod) bool {
 	return err == nil
 }
 
-// note remembers the answer to a write, which is stripped as the watched Pods are.
+// note caches the answer to a write, stripped like the watched Pods.
 func (p *publishedPods) note(answer *corev1.Pod) {
 	stripPod(answer)
 	p.newest.Mutation(answer)

@@ -16,16 +16,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
-// statusPatch returns the strategic merge patch that brings base, the API
-// server's Pod, to the status that pod reports; nil when there is nothing to
-// change.
+// statusPatch returns the strategic merge patch from base, the API server's Pod, to the
+// status of pod; nil if nothing changes.
 //
-// The patch names the Pod's UID and version, so that the API server refuses it
-// for any other Pod, and for this one when it has changed since: it may have
-// ended, and a terminal phase is never taken back. Of the metadata it touches
-// only the claim-id annotation: that one is set or changed, never removed,
-// because a Pod that the library reports a failed create for is the API server's
-// and does not carry ours.
+// The patch contains the Pod's UID and version, so that the API server refuses it for any
+// other Pod, and for this Pod if it has changed: it may have ended, and a terminal phase
+// is never reverted. Of the metadata the patch touches only the claim-id annotation,
+// which it sets or changes but never removes: when the library reports a failed create,
+// its Pod is the API server's and lacks our annotation.
 func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
 	before := corev1.Pod{Status: base.Status}
 	after := corev1.Pod{
@@ -39,7 +37,7 @@ func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The preconditions alone change nothing.
+	// A patch of the preconditions alone changes nothing.
 	empty, err := diff(corev1.Pod{}, corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: base.UID, ResourceVersion: base.ResourceVersion}})
 	if err != nil || bytes.Equal(patch, empty) {
 		return nil, err
@@ -63,9 +61,8 @@ func diff(before, after corev1.Pod) ([]byte, error) {
 	return patch, nil
 }
 
-// mergeStatus is the reported status in the fields that a node reports, and
-// the published one in all others: those belong to the API server, the
-// scheduler and controllers.
+// mergeStatus takes the fields that a node reports from reported, and all others from
+// published: those belong to the API server, the scheduler and controllers.
 func mergeStatus(published, reported corev1.PodStatus) corev1.PodStatus {
 	merged := *published.DeepCopy()
 	merged.Phase, merged.Reason, merged.Message = reported.Phase, reported.Reason, reported.Message
@@ -79,9 +76,9 @@ func mergeStatus(published, reported corev1.PodStatus) corev1.PodStatus {
 	return merged
 }
 
-// mergeConditions keeps the conditions of others, and the published transition
-// time where the condition's status is unchanged. A condition that only a node
-// sets disappears when it is no longer reported.
+// mergeConditions keeps the conditions of others, and the published transition time if a
+// condition's status is unchanged. A condition that only a node sets is removed when it
+// is no longer reported.
 func mergeConditions(published, reported []corev1.PodCondition) []corev1.PodCondition {
 	var merged []corev1.PodCondition
 	for _, old := range published {
@@ -105,8 +102,8 @@ func mergeConditions(published, reported []corev1.PodCondition) []corev1.PodCond
 	return merged
 }
 
-// setByNode tells the conditions that nobody but the node sets. PodScheduled
-// is not one of them: the scheduler does.
+// setByNode reports whether only the node sets the condition. PodScheduled is set by the
+// scheduler.
 func setByNode(t corev1.PodConditionType) bool {
 	return t == corev1.PodInitialized || t == corev1.PodReady || t == corev1.ContainersReady
 }

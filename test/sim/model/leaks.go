@@ -6,7 +6,7 @@ package model
 import (
 	"sync"
 
-	"github.com/cocoonstack/vk-sandbox/test/canary"
+	"github.com/cocoonstack/vk-sandbox/test/secretscan"
 )
 
 // headLen is the length of the prefix that is searched for. It is long enough to rule
@@ -50,7 +50,7 @@ func (l *Leaks) Learn(credential string) {
 	if l.heads == nil {
 		l.heads = map[string]bool{}
 	}
-	for _, form := range canary.Forms(credential) {
+	for _, form := range secretscan.Forms(credential) {
 		l.heads[form[:headLen]] = true
 	}
 }

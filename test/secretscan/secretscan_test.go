@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package canary
+package secretscan
 
 import (
 	"encoding/base64"

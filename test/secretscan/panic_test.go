@@ -1,7 +1,7 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package canary_test
+package secretscan_test
 
 import (
 	"errors"
@@ -15,13 +15,13 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-	"github.com/cocoonstack/vk-sandbox/test/canary"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
+	"github.com/cocoonstack/vk-sandbox/test/secretscan"
 )
 
 const (
-	crashVariable = "CANARY_CRASH"
-	token         = "CANARY-token-59ce02d17b"
+	crashVariable = "SECRETSCAN_CRASH"
+	token         = "SECRET-token-59ce02d17b"
 )
 
 // crashes end a program in ways that print what it was working with.
@@ -56,7 +56,7 @@ func TestCrashReports(t *testing.T) {
 			if err == nil || !strings.Contains(string(out), "goroutine ") {
 				t.Fatalf("no crash report: %v\n%s", err, out)
 			}
-			if forms := canary.Find(string(out), token); forms != nil {
+			if forms := secretscan.Find(string(out), token); forms != nil {
 				t.Errorf("the crash report has the token, as %q:\n%s", forms, out)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
-	"github.com/cocoonstack/vk-sandbox/test/canary"
+	"github.com/cocoonstack/vk-sandbox/test/secretscan"
 )
 
 // remoteText is in every answer of the servers below, beside the token that
@@ -29,15 +29,15 @@ func echoed(r *http.Request) string { return remoteText + " " + r.Header.Get("Au
 // echoes are servers that quote the bearer token wherever an answer has room.
 func echoes() map[string]http.HandlerFunc {
 	all := map[string]http.HandlerFunc{
-		"instead of HTTP":    rawCanary("%s\r\n\r\n"),
-		"in the status":      rawCanary("HTTP/1.1 %s\r\n\r\n"),
-		"in the reason":      rawCanary("HTTP/1.1 500 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
-		"in the version":     rawCanary("HTTP/%s 200 OK\r\n\r\n"),
-		"as a broken header": rawCanary("HTTP/1.1 200 OK\r\n%s\r\n\r\n"),
-		"in the length":      rawCanary("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n"),
-		"in the encoding":    rawCanary("HTTP/1.1 200 OK\r\nTransfer-Encoding: %s\r\n\r\n"),
-		"as a chunk length":  rawCanary("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n"),
-		"in a bad location":  rawCanary("HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\nLocation: http://[%s\r\n\r\n"),
+		"instead of HTTP":    rawEcho("%s\r\n\r\n"),
+		"in the status":      rawEcho("HTTP/1.1 %s\r\n\r\n"),
+		"in the reason":      rawEcho("HTTP/1.1 500 %s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+		"in the version":     rawEcho("HTTP/%s 200 OK\r\n\r\n"),
+		"as a broken header": rawEcho("HTTP/1.1 200 OK\r\n%s\r\n\r\n"),
+		"in the length":      rawEcho("HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n"),
+		"in the encoding":    rawEcho("HTTP/1.1 200 OK\r\nTransfer-Encoding: %s\r\n\r\n"),
+		"as a chunk length":  rawEcho("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n"),
+		"in a bad location":  rawEcho("HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\nLocation: http://[%s\r\n\r\n"),
 	}
 	for _, status := range []int{200, 202, 307, 400, 401, 403, 404, 409, 418, 429, 500, 503} {
 		for kind, form := range map[string]string{"text": "%s", "JSON error": `{"error":%q}`, "JSON fields": `{"id":"","sandboxes":%[1]q,"deadline":%[1]q,"pools":%[1]q,"redirect":%[1]q}`} {
@@ -53,7 +53,7 @@ func echoes() map[string]http.HandlerFunc {
 	return all
 }
 
-func rawCanary(form string) http.HandlerFunc {
+func rawEcho(form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { raw(fmt.Sprintf(form, echoed(r)))(w, r) }
 }
 
@@ -97,7 +97,7 @@ func TestNothingRemoteIsShown(t *testing.T) {
 				}
 				shown.Write(log.Bytes())
 				for _, secret := range []string{remoteText, rootSecret, sandboxSecret, "before-the-rotation"} {
-					if forms := canary.Find(shown.String(), secret); forms != nil {
+					if forms := secretscan.Find(shown.String(), secret); forms != nil {
 						t.Errorf("%q is shown, as %q:\n%s", secret, forms, &shown)
 					}
 				}

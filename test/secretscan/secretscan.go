@@ -1,9 +1,9 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package canary looks for secrets in what leaves a program, in every form that
-// a program is likely to give them. It is for tests.
-package canary
+// Package secretscan finds secrets in the output of a program, in every encoding that a
+// program is likely to use. It is for tests.
+package secretscan
 
 import (
 	"encoding/base64"
@@ -17,9 +17,8 @@ import (
 	"strings"
 )
 
-// Forms returns the texts that give the secret away, by what they are. The
-// base64 ones are those that appear whatever stands before and behind the
-// secret in the text that was encoded.
+// Forms returns the texts that reveal the secret, by the name of their encoding. The
+// base64 texts appear whatever precedes and follows the secret in the encoded text.
 func Forms(secret string) map[string]string {
 	quoted, err := json.Marshal(secret)
 	if err != nil {
@@ -45,7 +44,8 @@ func Forms(secret string) map[string]string {
 	return forms
 }
 
-// Find returns in which forms the text has the secret; none when it does not.
+// Find returns the names of the encodings in which the text contains the secret; none if
+// it does not.
 func Find(text, secret string) []string {
 	var found []string
 	forms := Forms(secret)
@@ -65,8 +65,8 @@ func percent(secret string) string {
 	return b.String()
 }
 
-// inner is the part of the encoding that depends on the secret alone, when so
-// many bytes stand before it, modulo three.
+// inner is the part of the encoding that depends on the secret alone, if offset bytes,
+// modulo three, precede it.
 func inner(encoding *base64.Encoding, secret string, offset int) string {
 	const bits, perDigit = 8, 6
 	whole := encoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
