@@ -112,7 +112,7 @@ func TestClaimsAsObjects(t *testing.T) {
 	}
 }
 
-// A daemon at work neither hinders the command nor notices it.
+// A running daemon and the command do not affect each other.
 func TestClaimsBesideADaemon(t *testing.T) {
 	path := writeClaims(t, claimsFile)
 	lock, err := claimfile.Lock(t.Context(), path)

@@ -64,7 +64,7 @@ func TestEveryNodeClaimsAndReleases(t *testing.T) {
 		}
 		for _, line := range []string{"Running at 192.0.2.7 with claim", "is shown Bound", "is deleted and gone", "is released"} {
 			if n := strings.Count(c.out.String(), line); n != 2 {
-				t.Errorf("%q is told %d times, want once a node:\n%s", line, n, &c.out)
+				t.Errorf("%q is printed %d times, want once a node:\n%s", line, n, &c.out)
 			}
 		}
 	})
@@ -229,7 +229,7 @@ func TestAPIServerThatIsAway(t *testing.T) {
 					t.Error(err)
 				}
 				if !strings.Contains(c.out.String(), "connection refused") {
-					t.Errorf("it is not told:\n%s", &c.out)
+					t.Errorf("it is not printed:\n%s", &c.out)
 				}
 			})
 		})
@@ -250,11 +250,11 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// Where a claim cannot be seen, the end of its Pod has to do, and that is told.
+// Where a claim cannot be seen, the end of its Pod suffices, and the output mentions it.
 func TestClaimsThatAreNotShown(t *testing.T) {
 	for name, test := range map[string]struct {
 		arrange func(*cluster, *check.Config)
-		told    string
+		printed string
 	}{
 		"left out":      {func(c *cluster, _ *check.Config) { c.left, c.hidesClaims = 3, true }, "leaves out 3 claims"},
 		"not published": {func(_ *cluster, config *check.Config) { config.Statuses = nil }, "is deleted and gone"},
@@ -267,8 +267,8 @@ func TestClaimsThatAreNotShown(t *testing.T) {
 				if err := check.Run(t.Context(), config); err != nil {
 					t.Error(err)
 				}
-				if !strings.Contains(c.out.String(), test.told) || strings.Contains(c.out.String(), "is released") {
-					t.Errorf("want %q told, and no release:\n%s", test.told, &c.out)
+				if !strings.Contains(c.out.String(), test.printed) || strings.Contains(c.out.String(), "is released") {
+					t.Errorf("want %q printed, and no release:\n%s", test.printed, &c.out)
 				}
 			})
 		})

@@ -84,7 +84,7 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// Whoever waits for a write finds it observed already.
+// A write has been observed before its waiters return.
 func TestObserveWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := faultfs.New()

@@ -56,18 +56,18 @@ func (c Collector) Collect() api.NodeClaimStatusStatus {
 // rows reads the releasing list last, so that a claim that moves there meanwhile is seen
 // twice and not missed. The later observation counts.
 func (c Collector) rows() []api.NodeClaim {
-	held, withdrawn := c.Table.List(), c.Table.Releasing()
+	held, releasing := c.Table.List(), c.Table.Releasing()
 	later := map[string]bool{}
-	for _, claim := range withdrawn {
+	for _, claim := range releasing {
 		later[claim.ID] = true
 	}
-	rows := make([]api.NodeClaim, 0, len(held)+len(withdrawn))
+	rows := make([]api.NodeClaim, 0, len(held)+len(releasing))
 	for _, claim := range held {
 		if !later[claim.ID] {
 			rows = append(rows, c.row(claim))
 		}
 	}
-	for _, claim := range withdrawn {
+	for _, claim := range releasing {
 		rows = append(rows, c.row(claim))
 	}
 	return rows

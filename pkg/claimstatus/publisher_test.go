@@ -34,7 +34,7 @@ func TestNothingIsSentWhenNothingChanges(t *testing.T) {
 		if actions := h.Client.Actions(); len(actions) > 0 {
 			t.Errorf("requests at rest: %v", actions)
 		}
-		// What nobody signals is found all the same.
+		// Changes without a signal are found by the next periodic pass.
 		h.change(func() { h.table.waiting = map[string]string{"sb_a": "something"} })
 		fakeapi.Pass(2 * interval)
 		if got := h.stored(t).Status; got.Claims[0].WaitingFor != "something" || !got.LastVerifiedTime.After(time.Now().Add(-time.Minute)) {

@@ -61,7 +61,7 @@ func TestRedact(t *testing.T) {
 			`{"pod":"default/demo","id":"sb_1","state":"Quarantined"}`,
 		},
 		{
-			"withdrawn by an older build, which did not record from where",
+			"released by an older build, which did not record its key",
 			claims.Claim{State: claims.Releasing, Row: claims.Row{ID: "sb_1"}},
 			"",
 			`{"pod":"","id":"sb_1","state":"Releasing"}`,
@@ -145,7 +145,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// A claim that is withdrawn between the two reads is one row.
+// A claim that moves to the releasing list between the two reads is one row.
 func TestAClaimThatMovesIsOneRow(t *testing.T) {
 	table := &fakeTable{
 		claims:    []claims.Claim{claim("a", claims.Bound), claim("b", claims.Bound)},

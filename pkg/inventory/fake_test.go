@@ -26,8 +26,8 @@ const (
 	template = "ghcr.io/cocoonstack/sandbox/rt:24.04"
 )
 
-// fakeSandboxd answers what it is told. With hang set it answers nothing until
-// the caller gives up.
+// fakeSandboxd gives the configured answers. With hang set it answers nothing until the
+// caller gives up.
 type fakeSandboxd struct {
 	mu               sync.Mutex
 	rows             []sandboxd.Sandbox

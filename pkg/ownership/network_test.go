@@ -89,7 +89,7 @@ func TestSlowAPIServer(t *testing.T) {
 	}
 }
 
-// A connection that breaks, however often the client tries, tells nothing.
+// A connection that breaks proves nothing, however often the client retries.
 func TestConnectionBreaks(t *testing.T) {
 	for name, broken := range map[string]error{"reset": syscall.ECONNRESET, "closed": io.EOF, "cut": io.ErrUnexpectedEOF} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestConnectionBreaks(t *testing.T) {
 	}
 }
 
-// countingMapper counts how often it is told to forget.
+// countingMapper counts its resets.
 type countingMapper struct {
 	meta.RESTMapper
 	resets int

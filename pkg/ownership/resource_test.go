@@ -65,7 +65,7 @@ func TestResourceOfAKind(t *testing.T) {
 	}
 }
 
-// A wrong guess is safe: the endpoint does not exist, and its 404 names nobody.
+// A wrong guess is safe: the endpoint does not exist, and its 404 names no object.
 func TestWrongGuessPreserves(t *testing.T) {
 	for name, o := range map[string]claims.Owner{
 		"plural":         {APIVersion: "example.com/v1", Kind: "Ox", Name: "notebook-a", UID: "U1"},

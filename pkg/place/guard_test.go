@@ -222,8 +222,8 @@ func TestApprovalSurvives(t *testing.T) {
 	})
 }
 
-// A mismatch that goes away needs nobody, and leaves nothing behind: the approval
-// that somebody prepared does not wait for another day.
+// A mismatch that ends needs no operator and leaves nothing behind: an approval prepared
+// for it is removed and cannot take effect later.
 func TestMismatchGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := start(t, fileOf(`{"cluster":"c","host":"h"}`), &cluster{uid: "d"}, "h")

@@ -174,7 +174,8 @@ func TestCheckRuntime(t *testing.T) {
 	}
 }
 
-// A Pod of another runtime is told so, rather than what else it lacks.
+// For a Pod of another runtime the error names the runtime, not other missing
+// annotations.
 func TestRuntimeComesFirst(t *testing.T) {
 	pod := podWith(map[string]*string{podcontract.AnnotationRuntime: new("cocoon"), podcontract.AnnotationTemplate: nil, podcontract.AnnotationTTLSeconds: new("x")})
 	_, err := podcontract.ClaimRequest(pod)

@@ -41,8 +41,8 @@ func TestAnAdoptingPodRunsOnTheKeptSandbox(t *testing.T) {
 	})
 }
 
-// A Pod whose adoption could not be recorded never had the sandbox, which stays its
-// owner's when that Pod is handed to another controller and goes.
+// A Pod whose adoption could not be recorded never had the sandbox. The sandbox stays
+// with its owner when that Pod gets another controller and is deleted.
 func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
 	for name, undone := range map[string]bool{"the disk works again": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestAnAdoptionThatWasNotRecordedTakesNothingAlong(t *testing.T) {
 }
 
 // A sandbox that ended before its lease is replaced once that is certain, and an event
-// says so. Its credential is kept until the node has confirmed the release.
+// reports it. Its credential is kept until sandboxd has confirmed the release.
 func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := preserve(w)
@@ -108,7 +108,7 @@ func TestAnAdoptingPodIsGivenNoDeadSandbox(t *testing.T) {
 	})
 }
 
-// An answer that says nothing about the sandbox has the Pod wait.
+// After an answer that proves nothing about the sandbox, the Pod waits.
 func TestAnAdoptingPodWaitsForAnAnswer(t *testing.T) {
 	for name, unanswered := range map[string]func(*fakes.Sandboxd, string){
 		"its single read fails":            func(n *fakes.Sandboxd, id string) { n.GetErr[id] = fakes.Failing("get") },
@@ -135,7 +135,7 @@ func TestAnAdoptingPodWaitsForAnAnswer(t *testing.T) {
 	}
 }
 
-// A loss that was certain before is not waited for again.
+// A loss that is already certain needs no second wait.
 func TestAConfirmedLossIsReplacedAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "S")

@@ -19,7 +19,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
-// credentials is every token that the table has, by sandbox.
+// credentials returns every token in the table, by sandbox.
 func (w *world) credentials() map[string][]sandboxd.Token {
 	out := map[string][]sandboxd.Token{}
 	for _, c := range append(w.p.table.List(), w.p.table.Releasing()...) {
@@ -28,7 +28,7 @@ func (w *world) credentials() map[string][]sandboxd.Token {
 	return out
 }
 
-// A time that parses and cannot be written again costs its own value only.
+// A time that parses but cannot be encoded costs only its own value.
 func TestADeadlineThatCannotBeWritten(t *testing.T) {
 	for name, deadline := range map[string]string{
 		"an offset that Go writes not": "2026-07-28T02:15:00+24:00",
@@ -141,7 +141,7 @@ func TestAClaimThatIsNeitherRecordedNorReturned(t *testing.T) {
 	})
 }
 
-// An address that gives no IP address costs the Pod its podIP, and no sandbox.
+// A Pod whose address contains no IP address has no podIP, but keeps its sandbox.
 func TestAnOddAddressCostsNoSandbox(t *testing.T) {
 	for name, tc := range map[string]struct{ address, ip string }{
 		"empty":          {"", ""},

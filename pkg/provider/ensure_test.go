@@ -20,7 +20,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
-// retryLimit is within what each Pod of the node is served, or tried again.
+// retryLimit is how long each Pod of the node waits at most until it is served or tried
+// again.
 const retryLimit = 5 * time.Minute
 
 // A Pod that replaces another without the library noticing is served, also when the
@@ -59,7 +60,7 @@ func TestASuccessorThatCameAsAnUpdate(t *testing.T) {
 	}
 }
 
-// A Pod that the library never hands over is served all the same.
+// A Pod that the library never hands over is served too.
 func TestAPodThatNobodyHandedOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.owners.Set(ownership.Alive, "A")
@@ -75,8 +76,8 @@ func TestAPodThatNobodyHandedOver(t *testing.T) {
 	})
 }
 
-// Without capacity a Pod that the library takes for served costs sandboxd no more
-// than the library's own back-off would.
+// Without capacity, a Pod that the library takes for served costs sandboxd no more than
+// the library's own back-off would.
 func TestAttemptsBackOff(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := preserve(w)
@@ -98,7 +99,7 @@ func TestAttemptsBackOff(t *testing.T) {
 	})
 }
 
-// Claims that hang hold up no confirmation.
+// Hanging claims do not delay the confirmation of others.
 func TestQuarantineIsLiftedBesideHangingClaims(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.run("live", "L", "O")
@@ -171,7 +172,7 @@ func TestAFailedPodClaimsNothing(t *testing.T) {
 	}
 }
 
-// What a Pod asked for was decided with its claim.
+// A claimed Pod keeps its claim when its annotations are edited.
 func TestAnEditedAnnotationEndsNoPod(t *testing.T) {
 	for name, edit := range map[string]struct{ annotation, value string }{
 		"another runtime":  {podcontract.AnnotationRuntime, "vk-cocoon"},

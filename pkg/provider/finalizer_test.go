@@ -15,8 +15,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
-// linger runs a Pod with a finalizer and begins its deletion. The hour in between
-// is longer than any memory of the claim's birth.
+// linger runs a Pod with a finalizer and begins its deletion an hour later, which is
+// longer than any state about the new claim is kept.
 func linger(w *world) {
 	w.run("a", "P1", "S")
 	w.edit("a", lingering)
@@ -50,7 +50,7 @@ func TestADeletedPodThatLingersHasEnded(t *testing.T) {
 	}
 }
 
-// What the watch answers to a status must not lead to another one.
+// The watch event of a status must not lead to another status.
 func TestALingeringPodIsPublishedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)
@@ -99,7 +99,7 @@ func TestALingeringPodIsNotRepeated(t *testing.T) {
 	})
 }
 
-// The sandbox goes with its owner and not with the Pod's object.
+// The sandbox is released with its owner, not with the Pod's object.
 func TestTheSandboxOfALingeringPodGoesWithItsOwner(t *testing.T) {
 	for name, restarted := range map[string]bool{"same daemon": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestALingeringPodIsReplaced(t *testing.T) {
 	})
 }
 
-// A deletion that does not end, as of a Pod that was restored from a backup, is asked
-// for once per deletion.
+// The removal of a deleted Pod is requested once per deletion, even if the deletion does
+// not end, as for a Pod restored from a backup.
 func TestTheRemovalOfADeletedPodIsAskedForOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		linger(w)

@@ -18,8 +18,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
-// controllerChanges is each way in which the controller of a live Pod can change; an
-// empty one is none.
+// controllerChanges has each way in which the controller of a live Pod can change; empty
+// means no controller.
 var controllerChanges = map[string]struct{ from, to types.UID }{
 	"handed on": {"W", "S"},
 	"adopted":   {"", "S"},
@@ -63,8 +63,8 @@ func TestTheClaimFollowsItsPodsController(t *testing.T) {
 	}
 }
 
-// A deletion right after the change uses the verdict about the new controller, although no call
-// has reported the change.
+// A deletion right after the change uses the new controller, although no call has
+// reported the change.
 func TestADeletionUsesTheLastController(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to types.UID
@@ -138,7 +138,8 @@ func TestAnOlderObjectTakesNothingBack(t *testing.T) {
 	}
 }
 
-// A controller that changes while the Pod's claim is made is the one that is recorded.
+// If the controller changes while the Pod's claim is made, the new controller is
+// recorded.
 func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.owners.Set(ownership.Alive, "W", "S")
@@ -153,8 +154,8 @@ func TestAClaimIsRecordedForTheNewestController(t *testing.T) {
 	})
 }
 
-// A Pod is handed over and goes while its claim is made. The claim is the new
-// controller's, whose next Pod adopts it.
+// A Pod gets another controller and is deleted while its claim is made. The claim belongs
+// to the new controller, whose next Pod adopts it.
 func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
 	for name, replaced := range map[string]bool{"no Pod follows": false, "another follows at once": true} {
 		t.Run(name, func(t *testing.T) {
@@ -190,8 +191,8 @@ func TestAClaimThatArrivesForAPodThatHasGone(t *testing.T) {
 	}
 }
 
-// The Pod of a Sandbox that took it over from a warm pool goes while the daemon is
-// down, and so does the pool.
+// A Pod that a Sandbox took over from a warm pool is deleted while the daemon is down,
+// and so is the pool.
 func TestARestartUsesTheLastController(t *testing.T) {
 	handedOn := func(w *world) claims.Claim {
 		claim := w.run("a", "P1", "W")

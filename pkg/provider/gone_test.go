@@ -14,8 +14,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
-// A single read that fails proves nothing about its own sandbox, and says nothing
-// about any other.
+// A failed single read proves nothing about its own sandbox or about any other.
 func TestOneFailingIDHoldsUpNoOther(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		a, b := w.run("a", "P1", "A"), w.run("b", "P2", "B")
@@ -38,8 +37,8 @@ func TestOneFailingIDHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A sandboxd that restarts with the host answers with a wrong index while it rebuilds
-// it. Only when that takes longer than any rebuild does a live Pod end.
+// A sandboxd that restarts with the host has an incomplete index while it rebuilds it. A
+// live Pod ends only if that takes longer than any rebuild.
 func TestAnIndexThatIsRebuilt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		takes time.Duration
@@ -77,8 +76,8 @@ func TestAnIndexThatIsRebuilt(t *testing.T) {
 	}
 }
 
-// A sandboxd that cannot be reached ends every absence that is not certain yet: it
-// restarts, and begins with an empty index.
+// An unreachable sandboxd ends every unconfirmed absence: it may have restarted with an
+// empty index.
 func TestARestartOfSandboxdEndsAnAbsence(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.run("a", "P1", "A")
@@ -100,8 +99,8 @@ func TestARestartOfSandboxdEndsAnAbsence(t *testing.T) {
 	})
 }
 
-// Without a Pod a credential is kept until its lease and the margin are over, even
-// where the node says all the time that the sandbox is gone.
+// A claim without a Pod keeps its credential until its lease and the margin have passed,
+// even if sandboxd confirms all the time that the sandbox is gone.
 func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 	for name, restarted := range map[string]bool{"same daemon": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +126,7 @@ func TestAClaimWithoutAPodOutlivesItsLease(t *testing.T) {
 	}
 }
 
-// The row of a Pod that ended stays for its teardown, without another look at it.
+// The row of an ended Pod stays until its deletion, and is not checked again.
 func TestTheRowOfAnEndedPodStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "S")

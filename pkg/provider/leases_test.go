@@ -25,7 +25,7 @@ func shortLived(w *world) {
 	w.node.Set(func() { w.node.Lease = fakes.DefaultLease })
 }
 
-// A lease that ended needs no second look where nothing speaks against the first.
+// One observation suffices to end a Pod whose lease ended, if nothing makes it doubtful.
 func TestALeaseThatEndedEndsItsPod(t *testing.T) {
 	for name, others := range map[string]bool{"alone": false, "beside another": true} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestALeaseThatEndedEndsItsPod(t *testing.T) {
 	}
 }
 
-// What casts doubt on the first look has the Pod wait for a long absence.
+// If the first observation is doubtful, the Pod ends only after a long absence.
 func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 	for name, doubt := range map[string]func(w *world){
 		// 90 s before the lease ends
@@ -116,7 +116,7 @@ func TestALeaseThatMayNotHaveEnded(t *testing.T) {
 	}
 }
 
-// A sandbox that is listed is alive, whatever its cached lease says.
+// A listed sandbox is alive, whatever its cached lease.
 func TestALeaseThatMoved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		shortLived(w)

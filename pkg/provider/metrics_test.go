@@ -21,7 +21,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/scrape"
 )
 
-// watched is what the metrics read of a provider.
+// watched is the provider state that the metrics read.
 type watched struct {
 	reachable metav1.ConditionStatus
 	audit     sandboxes.Audit

@@ -17,7 +17,7 @@ import (
 )
 
 // gathered is when a claim that lost its Pod and owner unseen is released, if too few
-// others have: after its first reading and the time for others to join it.
+// others did: after its first check and missingGather.
 const gathered = recheckFirst + missingGather + 2*recheckEvery
 
 // runAll runs a Pod of an owner of its own for each name. Pod and owner have the UIDs
@@ -28,8 +28,8 @@ func runAll(w *world, names string) {
 	}
 }
 
-// vanish takes Pods and their owners away at once; seen says whether the deletions of
-// the Pods were seen.
+// vanish removes Pods and their owners at once; seen is true if the deletions of the Pods
+// were seen.
 func vanish(w *world, names string, seen bool) {
 	for _, name := range strings.Fields(names) {
 		w.owners.Set(ownership.Gone, types.UID(name))
@@ -57,8 +57,8 @@ func TestFewOwnersThatVanishUnseen(t *testing.T) {
 	}
 }
 
-// An API server that was restored from an older backup has lost what it knew of many
-// Pods and owners. Their claims are held, and released after the hold.
+// An API server restored from an older backup has lost many Pods and owners. Their claims
+// are held, and released after the hold.
 func TestManyOwnersThatVanishUnseenAreHeld(t *testing.T) {
 	for name, by := range map[string]struct {
 		hold   time.Duration
@@ -96,8 +96,8 @@ func TestManyOwnersThatVanishUnseenAreHeld(t *testing.T) {
 	}
 }
 
-// A Pod of another owner takes one of the names. Its claim is released, and the others
-// are held all the same.
+// A Pod of another owner takes one of the names. That claim is released, and the others
+// are still held.
 func TestATakenNameEndsNoHold(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		runAll(w, "a b c")
@@ -187,8 +187,8 @@ func TestSeenDeletionsAreDecidedAtOnce(t *testing.T) {
 	}
 }
 
-// While the Pods are watched without a new list, no history was lost: an owner that
-// was alive then and is gone now was deleted.
+// While the Pods are watched without a new list, no history was lost: an owner that was
+// alive then and is gone now was deleted.
 func TestOwnersThatGoWhileThePodsAreWatched(t *testing.T) {
 	for name, tc := range map[string]struct {
 		deleted ownership.Cause // of the owners, at the deletion of their Pods

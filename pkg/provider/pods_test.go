@@ -15,7 +15,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
-// handOver gives a Pod another controller; none if it is empty.
+// handOver gives a Pod another controller; empty means none.
 func handOver(owner types.UID) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.OwnerReferences = fakes.ControlledBy(owner) }
 }
@@ -42,5 +42,5 @@ func replaceUIDs(row, number, owner string) string {
 	return strings.ReplaceAll(strings.Replace(row, "P%", "P"+number, 1), "%", owner)
 }
 
-// uid is the UID of the owner of a Pod that is known by its name or number.
+// uid is the UID of a Pod's owner, by the Pod's name or number.
 func uid(of any) types.UID { return types.UID(fmt.Sprint(of)) }

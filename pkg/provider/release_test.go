@@ -15,8 +15,8 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
-// sandboxd refuses a sandbox's own token and still lists it. The node API token
-// destroys it, where the list says that it is the claim's.
+// sandboxd refuses a sandbox's own token and still lists the sandbox. The node API token
+// destroys it if the listing has the claim's key.
 func TestARefusedTokenIsReplacedByTheNodeToken(t *testing.T) {
 	for name, tc := range map[string]struct {
 		class    sandboxd.Class
@@ -90,7 +90,7 @@ func TestOneHangingReleaseHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// The release is tried again until the node has confirmed it, and by the next daemon.
+// The release is retried until sandboxd has confirmed it, also by the next daemon.
 func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.node.Set(func() { w.node.ReleaseErr["sb_1"] = fakes.Failing("release") })
@@ -112,8 +112,8 @@ func TestAReleaseIsTriedUntilItIsConfirmed(t *testing.T) {
 	})
 }
 
-// A 404 can be the answer to a wrong token. Only a long absence from the index ends
-// the release, and a rebuilt index is none.
+// A 404 can be the answer to a wrong token. Only a long absence from the index confirms
+// the release, not an index that is being rebuilt.
 func TestAReleaseThatIsNotFound(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "A")
@@ -132,7 +132,7 @@ func TestAReleaseThatIsNotFound(t *testing.T) {
 	})
 }
 
-// A deletion waits for no create: the Pods' keys are all that they share.
+// A deletion does not wait for a create of another Pod.
 func TestADeletionWaitsForNoHangingCreate(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		claim := w.run("a", "P1", "A")

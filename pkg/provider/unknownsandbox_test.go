@@ -13,9 +13,9 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
 
-// A Pod whose status names a sandbox that the table has no claim for, as after the
-// restore of a backup or the loss of the table, must not run on another one without a
-// word. It ends once its own is gone, and keeps its status until then.
+// A Pod whose status names a sandbox without a claim in the table, as after the restore
+// of a backup or the loss of the table, must not silently get another sandbox. It keeps
+// its status until its own sandbox is gone, and then ends.
 func TestAPodOnASandboxWithoutAClaim(t *testing.T) {
 	for name, kept := range map[string]bool{"and a claim is kept for it": true, "and there is none": false} {
 		t.Run(name, func(t *testing.T) {

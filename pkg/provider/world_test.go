@@ -32,7 +32,7 @@ const (
 	namespace = fakes.Namespace
 )
 
-// How long the other packages of the provider wait, as these tests do.
+// The waits of the other packages of the provider.
 const (
 	goneAfter     = 5 * time.Minute  // until a missing sandbox counts as gone
 	rowMargin     = 10 * time.Minute // from the end of a lease until its row may be dropped
@@ -43,8 +43,8 @@ const (
 	heldRecheck   = time.Minute      // between two readings of the owner of a held claim
 )
 
-// world is a provider whose loops run, with all that it talks to. What it publishes
-// is in the Pod cache at once. Nothing calls it but the test.
+// world is a provider with running loops, and everything it talks to. Its published
+// statuses are in the Pod cache at once. Only the test calls it.
 type world struct {
 	t      *testing.T
 	p      *Provider
@@ -105,7 +105,7 @@ func (w *world) restart() {
 	w.start()
 }
 
-// publish is the API server's part of a status: the Pod's object has it.
+// publish stores a status like the API server.
 func (w *world) publish(pod *corev1.Pod) {
 	w.mu.Lock()
 	w.statuses++
@@ -118,7 +118,7 @@ func (w *world) publish(pod *corev1.Pod) {
 	})
 }
 
-// removeByAPI is the removal of a deleted Pod, which a finalizer prevents.
+// removeByAPI removes a deleted Pod unless it has a finalizer.
 func (w *world) removeByAPI(a clienttesting.Action) (bool, runtime.Object, error) {
 	w.mu.Lock()
 	w.removals++
@@ -129,7 +129,7 @@ func (w *world) removeByAPI(a clienttesting.Action) (bool, runtime.Object, error
 	return true, nil, nil
 }
 
-// pod is the Pod as the API server has it; nil when there is none.
+// pod is the Pod in the API server; nil if there is none.
 func (w *world) pod(name string) *corev1.Pod {
 	if object, found, _ := w.pods.GetByKey(namespace + "/" + name); found {
 		return object.(*corev1.Pod)
@@ -146,7 +146,7 @@ func (w *world) add(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// edit changes a Pod in the API and tells nobody.
+// edit changes a Pod in the API without an event.
 func (w *world) edit(name string, change func(*corev1.Pod)) *corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,14 +159,14 @@ func (w *world) edit(name string, change func(*corev1.Pod)) *corev1.Pod {
 	return w.add(pod)
 }
 
-// leave takes a Pod out of the API; seen says whether its deletion was seen.
+// leave removes a Pod from the API; seen is true if its deletion was seen.
 func (w *world) leave(pod *corev1.Pod, seen bool) {
 	w.t.Helper()
 	w.forget(pod)
 	w.p.PodGone(pod, seen)
 }
 
-// forget takes a Pod out of the API and tells nobody.
+// forget removes a Pod from the API without an event.
 func (w *world) forget(pod *corev1.Pod) {
 	w.t.Helper()
 	if err := w.pods.Delete(pod); err != nil {
@@ -175,14 +175,14 @@ func (w *world) forget(pod *corev1.Pod) {
 	w.readsAs(pod, ownership.Gone)
 }
 
-// readsAs is what a read of the Pod answers from now on. A bare Pod's is up to the test.
+// readsAs sets the answer to later reads of the Pod. For a bare Pod the test sets it.
 func (w *world) readsAs(pod *corev1.Pod, cause ownership.Cause) {
 	if metav1.GetControllerOf(pod) != nil {
 		w.owners.Set(cause, pod.UID)
 	}
 }
 
-// remove begins the deletion of a Pod, which ends at once without a finalizer.
+// remove begins the deletion of a Pod; without a finalizer it ends at once.
 func (w *world) remove(name string) {
 	w.t.Helper()
 	pod := w.edit(name, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) })
@@ -209,7 +209,7 @@ func (w *world) run(name string, uid, owner types.UID) claims.Claim {
 	return c
 }
 
-// create hands a Pod over as the library does, and returns the error.
+// create hands a Pod over like the library, and returns the error.
 func (w *world) create(pod *corev1.Pod) error {
 	w.t.Helper()
 	err := w.p.CreatePod(w.t.Context(), w.add(pod))
@@ -237,7 +237,7 @@ func (w *world) stored() claims.Claim {
 	return claims.Claim{}
 }
 
-// phase is the phase that the API shows of a Pod; empty without one.
+// phase is the Pod's phase in the API; empty if it has none.
 func (w *world) phase(name string) corev1.PodPhase {
 	if pod := w.pod(name); pod != nil {
 		return pod.Status.Phase

@@ -22,7 +22,7 @@ func silent(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// stalls answers with a status and a body that never ends nor goes on.
+// stalls answers with a status and a body that hangs.
 func stalls(status int) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		body := io.NopCloser(readFunc(func([]byte) (int, error) {

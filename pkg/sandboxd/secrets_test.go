@@ -19,14 +19,14 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/secretscan"
 )
 
-// remoteText is in every answer of the servers below, beside the token that
-// they were shown.
+// remoteText is in every answer of the servers below, together with the token of the
+// request.
 const remoteText = "REMOTE-TEXT-e41c09"
 
-// echoed is what a server says back of a request.
+// echoed is the part of a request that a server repeats.
 func echoed(r *http.Request) string { return remoteText + " " + r.Header.Get("Authorization") }
 
-// echoes are servers that quote the bearer token wherever an answer has room.
+// echoes are servers that repeat the bearer token in every part of an answer.
 func echoes() map[string]http.HandlerFunc {
 	all := map[string]http.HandlerFunc{
 		"instead of HTTP":    rawEcho("%s\r\n\r\n"),
@@ -57,8 +57,8 @@ func rawEcho(form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { raw(fmt.Sprintf(form, echoed(r)))(w, r) }
 }
 
-// No error and no log line has the remote's text, a token or, the errors, the
-// URL; and an error's text is the same the next time.
+// No error and no log line contains the remote's text or a token, and no error the URL.
+// An error's text does not change when the call is repeated.
 func TestNothingRemoteIsShown(t *testing.T) {
 	for name, echo := range echoes() {
 		s := httptest.NewServer(echo)
@@ -115,7 +115,7 @@ func errorOf(t *testing.T, err error) *sandboxd.Error {
 	return e
 }
 
-// Nobody listens: the text is constant too, and has no ephemeral port in it.
+// Without a listener the text is constant too, and contains no ephemeral port.
 func TestRefusedConnectionIsConstant(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

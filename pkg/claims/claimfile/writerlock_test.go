@@ -139,8 +139,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and
-// gives up when it is told to stop.
+// TestSecondDaemonWaits: one writer. A second daemon waits for the lock, and gives up
+// when its context ends.
 func TestSecondDaemonWaits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "claims.json")
 	lock, err := claimfile.Lock(t.Context(), file)

@@ -72,7 +72,7 @@ func (f *fixture) open() {
 	})
 }
 
-// left is a claim of a Pod P0 that had the owner; its sandbox runs.
+// left makes a claim that a Pod P0 of the owner left; its sandbox runs.
 func (f *fixture) left(owner types.UID) claims.Claim {
 	f.t.Helper()
 	got, err := f.node.Claim(f.t.Context(), sandboxd.ClaimRequest{ClaimRef: key})

@@ -34,8 +34,8 @@ import (
 
 const key = fakes.Namespace + "/a"
 
-// fixture is a Decider over a real table. It stands in for the other packages, and records
-// what they were asked, in order.
+// fixture is a Decider over a real table. It replaces the other packages and records the
+// calls to them, in order.
 type fixture struct {
 	t      *testing.T
 	d      *Decider

@@ -111,7 +111,7 @@ func TestADisplacedClaimIsReleasedInTime(t *testing.T) {
 	}
 }
 
-// The beginning of a hold is reported once, and holds those that waited already.
+// The beginning of a hold is reported once; it also holds the claims that waited before.
 func TestAHoldBeginsOnce(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := heldClaims{hold: time.Hour}

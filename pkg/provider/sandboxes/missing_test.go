@@ -47,7 +47,7 @@ func TestSinceWhenASandboxIsMissing(t *testing.T) {
 	}
 }
 
-// What is remembered of sandboxes that are over does not grow.
+// Observations of finished sandboxes are dropped.
 func TestOldObservationsArePruned(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	var m missingSince

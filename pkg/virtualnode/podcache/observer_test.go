@@ -20,7 +20,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
-// observed is what an observer was told, in one text per call.
+// observed has one text for each call of an observer.
 type observed struct{ calls []string }
 
 func (o *observed) PodChanged(pod *corev1.Pod) {
