@@ -116,7 +116,7 @@ func schema_pkg_apis_sandbox_v1alpha1_ClaimCounts(ref common.ReferenceCallback) 
 					},
 					"quarantined": {
 						SchemaProps: spec.SchemaProps{
-							Description: "quarantined claims wait for sandboxd's word after a start.",
+							Description: "quarantined claims wait for sandboxd's confirmation after a start.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -208,7 +208,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 				Properties: map[string]spec.Schema{
 					"pod": {
 						SchemaProps: spec.SchemaProps{
-							Description: "pod is the name of the Pod that the claim is kept under, <namespace>/<name>; of a releasing claim, the one it was taken from, which is empty where an older build of the agent has taken it.",
+							Description: "pod is the name of the Pod that the claim is kept under, <namespace>/<name>; for a releasing claim, the Pod it was removed from; empty if an older build of the agent removed it.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -224,7 +224,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "state is where the claim stands in its life.",
+							Description: "state is the stage of the claim's life.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -239,7 +239,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 					},
 					"owner": {
 						SchemaProps: spec.SchemaProps{
-							Description: "owner is the controller owner that decides over the claim when its Pod is gone. A bare Pod has none, and decides by its own end.",
+							Description: "owner is the controller owner that decides about the claim once its Pod is gone. A bare Pod has none; its own deletion decides.",
 							Ref:         ref(v1alpha1.ClaimOwner{}.OpenAPIModelName()),
 						},
 					},
@@ -258,13 +258,13 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 					},
 					"deadline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deadline is the end of the lease as the node last heard it from sandboxd. It can move both ways.",
+							Description: "deadline is the end of the lease as last reported by sandboxd. It can become earlier or later.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"waitingFor": {
 						SchemaProps: spec.SchemaProps{
-							Description: "waitingFor says what has to happen for the claim to go on. Empty when there is nothing to wait for.",
+							Description: "waitingFor is what the claim is waiting for; empty if it waits for nothing.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -282,7 +282,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaimStatus(ref common.ReferenceCallba
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeClaimStatus is how one node's claims table stands. It has the node's name, is owned by its Node, and is written by that node's agent only when something in it has changed.",
+				Description: "NodeClaimStatus is the state of one node's claims table. It has the node's name, is owned by its Node, and is written by that node's agent only when something in it has changed.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -387,7 +387,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaimStatusStatus(ref common.Reference
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions say whether the node can serve claims. Ready is True when ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.",
+							Description: "conditions show whether the node can serve claims. Ready is True when ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -411,7 +411,7 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaimStatusStatus(ref common.Reference
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "claims are the claims of the node: those in a state that should pass soon first, then the preserved ones, then the bound ones, each ordered by Pod and id. When there are more than fit into an object, truncatedCount says how many were left out at the end.",
+							Description: "claims are the claims of the node: those in a state that should pass soon first, then the preserved ones, then the bound ones, each ordered by Pod and id. If there are more than fit into an object, truncatedCount is the number left out at the end.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -437,13 +437,13 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaimStatusStatus(ref common.Reference
 					},
 					"lastVerifiedTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastVerifiedTime is when the table was last held against sandboxd's whole index, as it was known at lastPublishedTime. It alone is no reason to publish.",
+							Description: "lastVerifiedTime is when the table was last compared with sandboxd's whole index, as of lastPublishedTime. A new time alone is not published.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"lastPublishedTime": {
 						SchemaProps: spec.SchemaProps{
-							Description: "lastPublishedTime is when the node wrote this status, by its own clock. It does so when something has changed: that it is long ago says nothing about the node. Whether the node is there is for its Node object to say.",
+							Description: "lastPublishedTime is when the node wrote this status, by its own clock. It does so only when something has changed, so an old time says nothing about the node. The Node object shows whether the node is alive.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
@@ -464,7 +464,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id of a sandbox without one. A reader tells the two apart by comparing name with id.",
+							Description: "name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id of a sandbox without one. Comparing name with id distinguishes the two.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -502,7 +502,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 					},
 					"template": {
 						SchemaProps: spec.SchemaProps{
-							Description: "template is the template of the pool the sandbox came from, as is.",
+							Description: "template is the template of the sandbox's pool, unchanged.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -515,13 +515,13 @@ func schema_pkg_apis_sandbox_v1beta1_NodeEntry(ref common.ReferenceCallback) com
 					},
 					"deadline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deadline is the end of the lease as the node's index had it. It can move both ways.",
+							Description: "deadline is the end of the lease in the node's index. It can become earlier or later.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is what the claim was labelled with. This project's node agent does not publish it.",
+							Description: "metadata has the labels of the claim. This project's node agent does not publish it.",
 							Type:        []string{"object"},
 							AdditionalProperties: &spec.SchemaOrBool{
 								Allows: true,
@@ -568,7 +568,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "NodeInventory is what one node's sandboxd runs and could deliver. It has the node's name and is written whole by that node's agent; a reader judges its age by publishedAt.",
+				Description: "NodeInventory is what one node's sandboxd runs and can deliver. It has the node's name and is written whole by that node's agent; publishedAt shows its age.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -601,7 +601,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 					},
 					"address": {
 						SchemaProps: spec.SchemaProps{
-							Description: "address is the host:port at which this node's sandboxd takes claims from elsewhere.",
+							Description: "address is the host:port at which this node's sandboxd accepts claims from other hosts.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -644,7 +644,7 @@ func schema_pkg_apis_sandbox_v1beta1_NodeInventory(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "entries are the sandboxes in sandboxd's index, whoever claimed them, and the claims of this node that the index does not list but that are not confirmed gone; ordered by name and then id. When they are fewer than totalEntries, the rest did not fit into the object, and a sandbox that is missing here is not gone.",
+							Description: "entries are all sandboxes in sandboxd's index, including those of other clients, and the claims of this node that the index does not list but that are not confirmed gone; ordered by name and then id. If they are fewer than totalEntries, the rest did not fit into the object, and a sandbox that is missing here may still exist.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -1,13 +1,12 @@
 // Copyright The vk-sandbox Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 has NodeClaimStatus, the one object in which a node says how
-// its claims table stands: for people, and for `kubectl wait`. No program of
-// this project reads it back, and no decision rests on it: the table is the
-// authority.
+// Package v1alpha1 has NodeClaimStatus, the object in which a node publishes the state of
+// its claims table, for people and for `kubectl wait`. No program of this project reads
+// it back or bases a decision on it: the table is the authority.
 //
-// A row has everything that the table has on a claim except its release token.
-// There is no field that could take one.
+// A row has everything in the table about a claim except its release token, for which
+// there is no field.
 //
 //   - Everything is status: there is nothing to wish for, so there is no spec.
 //   - The list of claims is atomic: the node replaces it whole. A map list would

@@ -5,9 +5,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NodeClaimStatus is how one node's claims table stands. It has the node's name,
-// is owned by its Node, and is written by that node's agent only when something
-// in it has changed.
+// NodeClaimStatus is the state of one node's claims table. It has the node's name, is
+// owned by its Node, and is written by that node's agent only when something in it has
+// changed.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -34,7 +34,7 @@ type NodeClaimStatus struct {
 
 // NodeClaimStatusStatus is the state of a claims table.
 type NodeClaimStatusStatus struct {
-	// conditions say whether the node can serve claims. Ready is True when
+	// conditions show whether the node can serve claims. Ready is True when
 	// ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.
 	// +optional
 	// +listType=map
@@ -46,10 +46,9 @@ type NodeClaimStatusStatus struct {
 	// +optional
 	Counts *ClaimCounts `json:"counts,omitempty"`
 
-	// claims are the claims of the node: those in a state that should pass soon
-	// first, then the preserved ones, then the bound ones, each ordered by Pod
-	// and id. When there are more than fit into an object, truncatedCount says
-	// how many were left out at the end.
+	// claims are the claims of the node: those in a state that should pass soon first,
+	// then the preserved ones, then the bound ones, each ordered by Pod and id. If there
+	// are more than fit into an object, truncatedCount is the number left out at the end.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
@@ -65,15 +64,14 @@ type NodeClaimStatusStatus struct {
 	// +optional
 	LastWrittenTime *metav1.Time `json:"lastWrittenTime,omitempty"`
 
-	// lastVerifiedTime is when the table was last held against sandboxd's whole
-	// index, as it was known at lastPublishedTime. It alone is no reason to
-	// publish.
+	// lastVerifiedTime is when the table was last compared with sandboxd's whole index,
+	// as of lastPublishedTime. A new time alone is not published.
 	// +optional
 	LastVerifiedTime *metav1.Time `json:"lastVerifiedTime,omitempty"`
 
-	// lastPublishedTime is when the node wrote this status, by its own clock. It
-	// does so when something has changed: that it is long ago says nothing about
-	// the node. Whether the node is there is for its Node object to say.
+	// lastPublishedTime is when the node wrote this status, by its own clock. It does so
+	// only when something has changed, so an old time says nothing about the node. The
+	// Node object shows whether the node is alive.
 	// +optional
 	LastPublishedTime *metav1.Time `json:"lastPublishedTime,omitempty"`
 }
@@ -95,7 +93,7 @@ type NodeClaimStatusList struct {
 const (
 	// ConditionReady: the node can serve claims; the other three are True.
 	ConditionReady = "Ready"
-	// ConditionClaimsTableDurable: the claims file has all that the table has.
+	// ConditionClaimsTableDurable: the claims file has every change of the table.
 	ConditionClaimsTableDurable = "ClaimsTableDurable"
 	// ConditionClaimsVerified: sandboxd has confirmed each claim since the daemon
 	// started.

@@ -8,21 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ClaimState is where a claim stands in its life.
+// ClaimState is the stage of a claim's life.
 //
 // +kubebuilder:validation:Enum=Tentative;Quarantined;Releasing;Preserved;Bound
 type ClaimState string
 
 const (
-	// ClaimTentative: sandboxd has delivered, and the row is not on disk yet.
+	// ClaimTentative: sandboxd has delivered the sandbox, and the row is not on disk yet.
 	ClaimTentative ClaimState = "Tentative"
-	// ClaimQuarantined: loaded at the start of the agent, and sandboxd has not
-	// said yet whether it still has the sandbox.
+	// ClaimQuarantined: loaded at the start of the agent, and sandboxd has not confirmed
+	// the sandbox yet.
 	ClaimQuarantined ClaimState = "Quarantined"
-	// ClaimReleasing: taken away from its Pod's name for good; sandboxd has not
-	// confirmed yet that the sandbox is gone.
+	// ClaimReleasing: removed from its Pod's name for good; sandboxd has not confirmed
+	// yet that the sandbox is gone.
 	ClaimReleasing ClaimState = "Releasing"
-	// ClaimPreserved: its Pod is gone, its owner is not.
+	// ClaimPreserved: its Pod is gone, its owner still exists.
 	ClaimPreserved ClaimState = "Preserved"
 	// ClaimBound: held by a live Pod.
 	ClaimBound ClaimState = "Bound"
@@ -38,7 +38,7 @@ type ClaimCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	Preserved int64 `json:"preserved"`
 
-	// quarantined claims wait for sandboxd's word after a start.
+	// quarantined claims wait for sandboxd's confirmation after a start.
 	// +kubebuilder:validation:Minimum=0
 	Quarantined int64 `json:"quarantined"`
 
@@ -58,9 +58,9 @@ type ClaimCounts struct {
 
 // NodeClaim is one row of the claims table, without its release token.
 type NodeClaim struct {
-	// pod is the name of the Pod that the claim is kept under,
-	// <namespace>/<name>; of a releasing claim, the one it was taken from, which
-	// is empty where an older build of the agent has taken it.
+	// pod is the name of the Pod that the claim is kept under, <namespace>/<name>; for a
+	// releasing claim, the Pod it was removed from; empty if an older build of the agent
+	// removed it.
 	// +kubebuilder:validation:MaxLength=512
 	Pod string `json:"pod"`
 
@@ -69,7 +69,7 @@ type NodeClaim struct {
 	// +kubebuilder:validation:MaxLength=256
 	ID string `json:"id"`
 
-	// state is where the claim stands in its life.
+	// state is the stage of the claim's life.
 	State ClaimState `json:"state"`
 
 	// podUID is the UID of the Pod that holds the claim, or held it last.
@@ -78,8 +78,8 @@ type NodeClaim struct {
 	// +kubebuilder:validation:MaxLength=128
 	PodUID types.UID `json:"podUID,omitempty"`
 
-	// owner is the controller owner that decides over the claim when its Pod is
-	// gone. A bare Pod has none, and decides by its own end.
+	// owner is the controller owner that decides about the claim once its Pod is gone. A
+	// bare Pod has none; its own deletion decides.
 	// +optional
 	Owner *ClaimOwner `json:"owner,omitempty"`
 
@@ -92,13 +92,12 @@ type NodeClaim struct {
 	// +optional
 	ClaimedAt *metav1.Time `json:"claimedAt,omitempty"`
 
-	// deadline is the end of the lease as the node last heard it from sandboxd.
-	// It can move both ways.
+	// deadline is the end of the lease as last reported by sandboxd. It can become
+	// earlier or later.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// waitingFor says what has to happen for the claim to go on. Empty when
-	// there is nothing to wait for.
+	// waitingFor is what the claim is waiting for; empty if it waits for nothing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	WaitingFor string `json:"waitingFor,omitempty"`

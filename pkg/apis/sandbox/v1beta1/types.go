@@ -5,9 +5,8 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NodeInventory is what one node's sandboxd runs and could deliver. It has the
-// node's name and is written whole by that node's agent; a reader judges its
-// age by publishedAt.
+// NodeInventory is what one node's sandboxd runs and can deliver. It has the node's name
+// and is written whole by that node's agent; publishedAt shows its age.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -30,8 +29,8 @@ type NodeInventory struct {
 	// +optional
 	Node string `json:"node,omitempty"`
 
-	// address is the host:port at which this node's sandboxd takes claims from
-	// elsewhere.
+	// address is the host:port at which this node's sandboxd accepts claims from other
+	// hosts.
 	// +optional
 	Address string `json:"address,omitempty"`
 
@@ -49,11 +48,10 @@ type NodeInventory struct {
 	// +optional
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
 
-	// entries are the sandboxes in sandboxd's index, whoever claimed them, and
-	// the claims of this node that the index does not list but that are not
-	// confirmed gone; ordered by name and then id. When they are fewer than
-	// totalEntries, the rest did not fit into the object, and a sandbox that is
-	// missing here is not gone.
+	// entries are all sandboxes in sandboxd's index, including those of other clients,
+	// and the claims of this node that the index does not list but that are not confirmed
+	// gone; ordered by name and then id. If they are fewer than totalEntries, the rest
+	// did not fit into the object, and a sandbox that is missing here may still exist.
 	// +optional
 	// +listType=atomic
 	Entries []NodeEntry `json:"entries,omitempty"`

@@ -5,7 +5,7 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SandboxPhase says whether a sandbox runs.
+// SandboxPhase is whether a sandbox runs.
 //
 // +kubebuilder:validation:Enum=Running;Hibernated
 type SandboxPhase string
@@ -21,9 +21,8 @@ const (
 // NodeEntry is one sandbox of the node. The aggregated API server sets the labels
 // for node, phase, claim and template from these fields.
 type NodeEntry struct {
-	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>,
-	// or the id of a sandbox without one. A reader tells the two apart by
-	// comparing name with id.
+	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id
+	// of a sandbox without one. Comparing name with id distinguishes the two.
 	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 
@@ -44,7 +43,7 @@ type NodeEntry struct {
 	// +optional
 	Addr string `json:"addr,omitempty"`
 
-	// template is the template of the pool the sandbox came from, as is.
+	// template is the template of the sandbox's pool, unchanged.
 	// +optional
 	Template string `json:"template,omitempty"`
 
@@ -52,13 +51,13 @@ type NodeEntry struct {
 	// +optional
 	ClaimedAt *metav1.Time `json:"claimedAt,omitempty"`
 
-	// deadline is the end of the lease as the node's index had it. It can
-	// move both ways.
+	// deadline is the end of the lease in the node's index. It can become earlier or
+	// later.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 
-	// metadata is what the claim was labelled with. This project's node agent
-	// does not publish it.
+	// metadata has the labels of the claim. This project's node agent does not publish
+	// it.
 	// +optional
 	Metadata map[string]string `json:"metadata,omitempty"`
 

@@ -14,7 +14,7 @@ type ClaimCountsApplyConfiguration struct {
 	Bound *int64 `json:"bound,omitempty"`
 	// preserved claims wait for a Pod of their owner, or for the owner's end.
 	Preserved *int64 `json:"preserved,omitempty"`
-	// quarantined claims wait for sandboxd's word after a start.
+	// quarantined claims wait for sandboxd's confirmation after a start.
 	Quarantined *int64 `json:"quarantined,omitempty"`
 	// releasing claims wait for sandboxd to confirm that they are gone.
 	Releasing *int64 `json:"releasing,omitempty"`

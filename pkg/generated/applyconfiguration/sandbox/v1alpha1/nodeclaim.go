@@ -16,28 +16,27 @@ import (
 //
 // NodeClaim is one row of the claims table, without its release token.
 type NodeClaimApplyConfiguration struct {
-	// pod is the name of the Pod that the claim is kept under,
-	// <namespace>/<name>; of a releasing claim, the one it was taken from, which
-	// is empty where an older build of the agent has taken it.
+	// pod is the name of the Pod that the claim is kept under, <namespace>/<name>; for a
+	// releasing claim, the Pod it was removed from; empty if an older build of the agent
+	// removed it.
 	Pod *string `json:"pod,omitempty"`
 	// id is sandboxd's claim id.
 	ID *string `json:"id,omitempty"`
-	// state is where the claim stands in its life.
+	// state is the stage of the claim's life.
 	State *sandboxv1alpha1.ClaimState `json:"state,omitempty"`
 	// podUID is the UID of the Pod that holds the claim, or held it last.
 	PodUID *types.UID `json:"podUID,omitempty"`
-	// owner is the controller owner that decides over the claim when its Pod is
-	// gone. A bare Pod has none, and decides by its own end.
+	// owner is the controller owner that decides about the claim once its Pod is gone. A
+	// bare Pod has none; its own deletion decides.
 	Owner *ClaimOwnerApplyConfiguration `json:"owner,omitempty"`
 	// address is the host:port that serves the sandbox.
 	Address *string `json:"address,omitempty"`
 	// claimedAt is when the sandbox was claimed.
 	ClaimedAt *v1.Time `json:"claimedAt,omitempty"`
-	// deadline is the end of the lease as the node last heard it from sandboxd.
-	// It can move both ways.
+	// deadline is the end of the lease as last reported by sandboxd. It can become
+	// earlier or later.
 	Deadline *v1.Time `json:"deadline,omitempty"`
-	// waitingFor says what has to happen for the claim to go on. Empty when
-	// there is nothing to wait for.
+	// waitingFor is what the claim is waiting for; empty if it waits for nothing.
 	WaitingFor *string `json:"waitingFor,omitempty"`
 }
 

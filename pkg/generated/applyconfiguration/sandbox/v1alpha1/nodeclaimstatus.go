@@ -17,9 +17,9 @@ import (
 // NodeClaimStatusApplyConfiguration represents a declarative configuration of the NodeClaimStatus type for use
 // with apply.
 //
-// NodeClaimStatus is how one node's claims table stands. It has the node's name,
-// is owned by its Node, and is written by that node's agent only when something
-// in it has changed.
+// NodeClaimStatus is the state of one node's claims table. It has the node's name, is
+// owned by its Node, and is written by that node's agent only when something in it has
+// changed.
 type NodeClaimStatusApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata. The name is the node's name, and the Node is

@@ -15,28 +15,26 @@ import (
 //
 // NodeClaimStatusStatus is the state of a claims table.
 type NodeClaimStatusStatusApplyConfiguration struct {
-	// conditions say whether the node can serve claims. Ready is True when
+	// conditions show whether the node can serve claims. Ready is True when
 	// ClaimsTableDurable, ClaimsVerified and SandboxdReachable are.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// counts has the number of claims in each state, of all claims.
 	Counts *ClaimCountsApplyConfiguration `json:"counts,omitempty"`
-	// claims are the claims of the node: those in a state that should pass soon
-	// first, then the preserved ones, then the bound ones, each ordered by Pod
-	// and id. When there are more than fit into an object, truncatedCount says
-	// how many were left out at the end.
+	// claims are the claims of the node: those in a state that should pass soon first,
+	// then the preserved ones, then the bound ones, each ordered by Pod and id. If there
+	// are more than fit into an object, truncatedCount is the number left out at the end.
 	Claims []NodeClaimApplyConfiguration `json:"claims,omitempty"`
 	// truncatedCount is how many claims are not in the list of claims.
 	TruncatedCount *int64 `json:"truncatedCount,omitempty"`
 	// lastWrittenTime is when a change of the table last became durable on the
 	// host's disk.
 	LastWrittenTime *metav1.Time `json:"lastWrittenTime,omitempty"`
-	// lastVerifiedTime is when the table was last held against sandboxd's whole
-	// index, as it was known at lastPublishedTime. It alone is no reason to
-	// publish.
+	// lastVerifiedTime is when the table was last compared with sandboxd's whole index,
+	// as of lastPublishedTime. A new time alone is not published.
 	LastVerifiedTime *metav1.Time `json:"lastVerifiedTime,omitempty"`
-	// lastPublishedTime is when the node wrote this status, by its own clock. It
-	// does so when something has changed: that it is long ago says nothing about
-	// the node. Whether the node is there is for its Node object to say.
+	// lastPublishedTime is when the node wrote this status, by its own clock. It does so
+	// only when something has changed, so an old time says nothing about the node. The
+	// Node object shows whether the node is alive.
 	LastPublishedTime *metav1.Time `json:"lastPublishedTime,omitempty"`
 }
 

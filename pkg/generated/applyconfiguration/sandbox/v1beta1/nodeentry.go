@@ -16,9 +16,8 @@ import (
 // NodeEntry is one sandbox of the node. The aggregated API server sets the labels
 // for node, phase, claim and template from these fields.
 type NodeEntryApplyConfiguration struct {
-	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>,
-	// or the id of a sandbox without one. A reader tells the two apart by
-	// comparing name with id.
+	// name is the claim_ref the sandbox was claimed with, <namespace>/<name>, or the id
+	// of a sandbox without one. Comparing name with id distinguishes the two.
 	Name *string `json:"name,omitempty"`
 	// id is sandboxd's claim id, the handle for a release on this node.
 	ID *string `json:"id,omitempty"`
@@ -30,15 +29,15 @@ type NodeEntryApplyConfiguration struct {
 	// addr is the host:port that serves the sandbox, known for the node's own
 	// claims only.
 	Addr *string `json:"addr,omitempty"`
-	// template is the template of the pool the sandbox came from, as is.
+	// template is the template of the sandbox's pool, unchanged.
 	Template *string `json:"template,omitempty"`
 	// claimedAt is when the sandbox was claimed, as the node recorded it.
 	ClaimedAt *v1.Time `json:"claimedAt,omitempty"`
-	// deadline is the end of the lease as the node's index had it. It can
-	// move both ways.
+	// deadline is the end of the lease in the node's index. It can become earlier or
+	// later.
 	Deadline *v1.Time `json:"deadline,omitempty"`
-	// metadata is what the claim was labelled with. This project's node agent
-	// does not publish it.
+	// metadata has the labels of the claim. This project's node agent does not publish
+	// it.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// cpuCount is the number of the sandbox's CPUs. This project's node agent
 	// does not publish it.

@@ -17,9 +17,8 @@ import (
 // NodeInventoryApplyConfiguration represents a declarative configuration of the NodeInventory type for use
 // with apply.
 //
-// NodeInventory is what one node's sandboxd runs and could deliver. It has the
-// node's name and is written whole by that node's agent; a reader judges its
-// age by publishedAt.
+// NodeInventory is what one node's sandboxd runs and can deliver. It has the node's name
+// and is written whole by that node's agent; publishedAt shows its age.
 type NodeInventoryApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// Standard object metadata. The name is the node's name, and the Node is
@@ -28,8 +27,8 @@ type NodeInventoryApplyConfiguration struct {
 	// node is the node's name, which is the object's name too. Empty in objects
 	// of the first builds.
 	Node *string `json:"node,omitempty"`
-	// address is the host:port at which this node's sandboxd takes claims from
-	// elsewhere.
+	// address is the host:port at which this node's sandboxd accepts claims from other
+	// hosts.
 	Address *string `json:"address,omitempty"`
 	// publishedAt is when the node wrote this object, by the node's own clock.
 	// Everything else in the object was read shortly before.
@@ -38,11 +37,10 @@ type NodeInventoryApplyConfiguration struct {
 	Pools []NodePoolApplyConfiguration `json:"pools,omitempty"`
 	// totalWarm is the sum of warm over all pools.
 	TotalWarm *int64 `json:"totalWarm,omitempty"`
-	// entries are the sandboxes in sandboxd's index, whoever claimed them, and
-	// the claims of this node that the index does not list but that are not
-	// confirmed gone; ordered by name and then id. When they are fewer than
-	// totalEntries, the rest did not fit into the object, and a sandbox that is
-	// missing here is not gone.
+	// entries are all sandboxes in sandboxd's index, including those of other clients,
+	// and the claims of this node that the index does not list but that are not confirmed
+	// gone; ordered by name and then id. If they are fewer than totalEntries, the rest
+	// did not fit into the object, and a sandbox that is missing here may still exist.
 	Entries []NodeEntryApplyConfiguration `json:"entries,omitempty"`
 	// totalEntries is how many sandboxes the node holds, published here or
 	// not.
