@@ -87,7 +87,7 @@ func TestAReleaseWaitsForNoHangingCreate(t *testing.T) {
 }
 
 // A list that covers a Pod's deletion and another Pod of its name comes as one
-// update, of which the library makes no create.
+// update, for which the library calls no create.
 func TestASuccessorInOneUpdateIsServed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		full  int

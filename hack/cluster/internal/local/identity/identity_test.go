@@ -70,7 +70,7 @@ func TestPKI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.Verify(x509.VerifyOptions{Roots: authority(ClusterCA)}); err == nil {
-		t.Error("the authority of the cluster vouches for a client of etcd")
+		t.Error("the authority of the cluster signs a client of etcd")
 	}
 	info, err := os.Stat(p.Key(AdminCert))
 	if err != nil || info.Mode().Perm() != 0o600 {
