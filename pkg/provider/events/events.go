@@ -44,9 +44,9 @@ func (r *Recorder) Claimed(pod *corev1.Pod) {
 	r.record(subjectOfPod(pod), corev1.EventTypeNormal, ReasonClaimed, "claimed a sandbox for the pod")
 }
 
-// AddressUnusable records that the Pod is published without an address.
+// AddressUnusable records why the Pod is published without an address.
 func (r *Recorder) AddressUnusable(pod *corev1.Pod, problem string) {
-	r.record(subjectOfPod(pod), corev1.EventTypeWarning, ReasonAddress, "the pod has no address: "+problem)
+	r.record(subjectOfPod(pod), corev1.EventTypeWarning, ReasonAddress, problem)
 }
 
 // Adopted records that the Pod runs on a sandbox that another Pod left.
