@@ -13,28 +13,20 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
-	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
+	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
-const path = "/state/claims.json"
+const path = fakes.TablePath
 
 var start = time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)
 
 func open(t *testing.T, fsys claimfile.FS) *claims.Table {
 	t.Helper()
-	table, err := claims.Open(claimfile.New(fsys, path), start)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	return table
+	return fakes.OpenTableAt(t, fsys, start)
 }
 
-func row(id string, pod types.UID) claims.Row {
-	return claims.NewRow(sandboxd.Claim{
-		ID: id, Token: sandboxd.NewToken("token-of-" + id), OwnerAddr: "10.0.0.5:7777", Deadline: start.Add(24 * time.Hour),
-	}, claims.Holder{PodUID: pod, Controller: &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "a", UID: "owner-1"}}, start)
-}
+func row(id string, pod types.UID) claims.Row { return fakes.NewRow(id, pod, start) }
 
 func mustAdd(t *testing.T, table *claims.Table, key, id string, pod types.UID) {
 	t.Helper()
