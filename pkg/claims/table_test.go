@@ -21,8 +21,6 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
 
-const path = fakes.TablePath
-
 var errDiskFull = errors.New("no space left on device")
 
 var start = time.Date(2026, 7, 27, 2, 15, 0, 0, time.UTC)

@@ -34,6 +34,7 @@ func (m *Model) CheckFinal() []string {
 		case pod.Status.Phase == corev1.PodFailed && m.indexMisled[id]:
 		case pod.Status.Reason == podstatus.ReasonDeleted && m.restores.undone[pod.UID]:
 			// The restore came while the terminal status was being written.
+		case pod.Status.Phase == corev1.PodRunning && m.leaseEndDoubted(key):
 		case pod.Status.Phase == corev1.PodRunning && m.unexpired(key):
 			// The sandbox died before its known lease. The orphan scan reports
 			// that, and the Pod ends with the lease.

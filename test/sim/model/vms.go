@@ -40,6 +40,25 @@ func (m *Model) unexpired(key string) bool {
 	return ok && c.State == claims.Bound && !c.Deadline.IsZero() && !c.Expired(time.Now())
 }
 
+// leaseEndDoubted reports whether the end of the key's lease is too recent to prove that the
+// sandbox is gone: the index lacks another sandbox whose lease runs, as an index that is
+// being rebuilt does, and a lasting fault keeps that one from being confirmed. The daemon
+// then waits five minutes, and looks every ten seconds.
+func (m *Model) leaseEndDoubted(key string) bool {
+	now := time.Now()
+	c, ok := m.Host.Table().Get(key)
+	if !ok || !c.Expired(now) || now.Sub(c.LeaseEnd()) > 5*time.Minute+30*time.Second {
+		return false
+	}
+	alive := m.VMs()
+	for _, o := range m.Host.Table().List() {
+		if _, lives := alive[o.ID]; !lives && o.ID != c.ID && !o.Expired(now) && m.unanswerable(o.Key, o.ID) {
+			return true
+		}
+	}
+	return false
+}
+
 // rows returns the ids in the running daemon's table; nil while no daemon runs.
 func (m *Model) rows() map[string]bool {
 	table := m.Host.Table()
