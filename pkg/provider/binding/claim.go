@@ -34,18 +34,20 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 	if err != nil {
 		return err
 	}
-	if err := b.capacity.check(time.Now()); err != nil {
+	admitted, err := b.capacity.admit(time.Now())
+	if err != nil {
 		return err
 	}
 	// Without a working disk every sandbox would have to be returned.
 	if err := b.table.Flush(); err != nil {
+		admitted.skip()
 		return NotDurable(err)
 	}
 	// A claim is not cancelled when the daemon stops: sandboxd would have made a VM
 	// whose token nobody received.
 	ctx = context.WithoutCancel(ctx)
 	got, err := b.client.Claim(ctx, req)
-	b.capacity.observe(err, time.Now())
+	admitted.done(err, time.Now())
 	if got.ID == "" {
 		if sandboxd.OutcomeUnknown(err) {
 			klog.FromContext(ctx).Error(err, "the outcome of a claim is unknown; a sandbox made for it carries this claim_ref and ends with its lease", "claimRef", req.ClaimRef)
