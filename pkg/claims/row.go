@@ -5,6 +5,7 @@ package claims
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -54,6 +55,10 @@ type Row struct {
 	// Authority is the UID of whoever else may adopt it; empty in tables from older
 	// builds.
 	Authority types.UID
+	// PastPods are the last Pods that held the claim before PodUID, the newest last, at
+	// most [maxPastPods]. One of them comes back when the API server is restored from an
+	// older backup.
+	PastPods []types.UID
 	// ClaimedAt is when the claim was taken.
 	ClaimedAt time.Time
 	// Deadline is the cached end of the lease; zero when it is not known.
@@ -79,13 +84,26 @@ func NewRow(c sandboxd.Claim, holder Holder, at time.Time) Row {
 	}
 }
 
+// maxPastPods bounds the row of a claim whose Pod is replaced often.
+const maxPastPods = 8
+
+// heldBy returns the row with h as its holder.
+func (r Row) heldBy(h Holder) Row {
+	if r.PodUID != h.PodUID {
+		past := append(slices.Clone(r.PastPods), r.PodUID)
+		r.PastPods = past[max(0, len(past)-maxPastPods):]
+	}
+	r.PodUID, r.Authority, r.Controller, r.Owner = h.PodUID, h.authority(), h.Controller, nil
+	return r
+}
+
 // AdoptableBy reports whether a Pod of the same name may take over the claim. It may if
-// it holds the claim, or if it has the claim's authority; while Owner is set, the
-// authority is that owner. Any Pod of the same name may adopt a row of an older build,
-// which has neither.
+// it holds the claim or held it before, or if it has the claim's authority; while Owner
+// is set, the authority is that owner. Any Pod of the same name may adopt a row of an
+// older build, which has neither.
 func (r Row) AdoptableBy(h Holder) bool {
 	switch {
-	case r.PodUID == h.PodUID:
+	case r.PodUID == h.PodUID, slices.Contains(r.PastPods, h.PodUID):
 		return true
 	case r.Owner != nil:
 		return h.Controller != nil && h.Controller.UID == r.Owner.UID

@@ -4,6 +4,8 @@
 package claims_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,6 +61,8 @@ func TestAdoptableBy(t *testing.T) {
 	bare := claims.NewRow(sandboxd.Claim{ID: "sb_1"}, claims.Holder{PodUID: "pod-1"}, start)
 	old := owned
 	old.Authority = ""
+	handed := moved
+	handed.PastPods = []types.UID{"pod-0"}
 	for _, tc := range []struct {
 		name   string
 		row    claims.Row
@@ -74,6 +78,7 @@ func TestAdoptableBy(t *testing.T) {
 		{"preserved, bare pod", preserved, claims.Holder{PodUID: "pod-2"}, false},
 		{"bare claim, another bare pod", bare, claims.Holder{PodUID: "pod-2"}, false},
 		{"bare claim, the same pod", bare, claims.Holder{PodUID: "pod-1"}, true},
+		{"a pod that held it before, of an owner that had it before", handed, claims.Holder{PodUID: "pod-0", Controller: sandbox("owner-1")}, true},
 		{"a table from an older build", old, claims.Holder{PodUID: "pod-2"}, true},
 	} {
 		if got := tc.row.AdoptableBy(tc.holder); got != tc.want {
@@ -126,6 +131,23 @@ func TestLeaseEnd(t *testing.T) {
 		}
 		if r.Expired(tc.want.Add(-1)) || !r.Expired(tc.want) {
 			t.Errorf("%s: not expired exactly from %v on", name, tc.want)
+		}
+	}
+}
+
+func TestPastPodsSurviveARestartAndAreBounded(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-0")
+	for i := range 10 {
+		if err := table.Bind("default/a", "sb_1", claims.Holder{PodUID: types.UID(fmt.Sprintf("pod-%d", i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []types.UID{"pod-1", "pod-2", "pod-3", "pod-4", "pod-5", "pod-6", "pod-7", "pod-8"}
+	for _, t2 := range []*claims.Table{table, open(t, fsys)} {
+		if c, _ := t2.Get("default/a"); c.PodUID != "pod-9" || !slices.Equal(c.PastPods, want) {
+			t.Errorf("held by %s after %v, want pod-9 after %v", c.PodUID, c.PastPods, want)
 		}
 	}
 }

@@ -79,8 +79,7 @@ func (t *Table) Bind(key, id string, h Holder) error {
 	var before Claim
 	err := t.update(key, id, func(c *Claim) {
 		before = *c
-		c.PodUID, c.Authority, c.Controller, c.Owner = h.PodUID, h.authority(), h.Controller, nil
-		c.State = Bound
+		c.Row, c.State = c.heldBy(h), Bound
 	})
 	if err == nil || before.PodUID == h.PodUID {
 		return err

@@ -20,6 +20,7 @@ type fileRow struct {
 	Address    string        `json:"address"`
 	PodUID     types.UID     `json:"podUID"`
 	Authority  types.UID     `json:"authority,omitempty"`
+	PastPods   []types.UID   `json:"pastPods,omitempty"`
 	ClaimedAt  time.Time     `json:"claimedAt,omitzero"`
 	Deadline   time.Time     `json:"deadline,omitzero"`
 	Owner      *claims.Owner `json:"owner,omitempty"`
@@ -28,10 +29,10 @@ type fileRow struct {
 }
 
 // rowFields are fileRow's field names; other fields are written back unchanged.
-var rowFields = []string{"id", "token", "address", "podUID", "authority", "claimedAt", "deadline", "owner", "controller", "key"}
+var rowFields = []string{"id", "token", "address", "podUID", "authority", "pastPods", "claimedAt", "deadline", "owner", "controller", "key"}
 
-// decodeRow reads one row. The address and the times may be unreadable: sandboxd knows
-// them too, and refusing to start because of one would block every other claim. The other
+// decodeRow reads one row. The address, the times and the past Pods may be unreadable: no
+// verdict needs them, and refusing to start because of one would block every other claim. The other
 // fields identify who owns the sandbox and must be readable: without them a row would be
 // taken for that of a bare Pod or of an older build, which have other verdicts.
 func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
@@ -55,7 +56,7 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 	}
 	return claims.Row{
 		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
-		PodUID: f.PodUID, Authority: f.Authority,
+		PodUID: f.PodUID, Authority: f.Authority, PastPods: f.PastPods,
 		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
 		Owner: f.Owner, Controller: f.Controller,
 		Unknown: extra,
@@ -64,7 +65,7 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 
 // readRow decodes a row's fields. It returns the optional fields that could not be read.
 func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]json.RawMessage, err error) {
-	optional := map[string]any{"address": &f.Address, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline}
+	optional := map[string]any{"address": &f.Address, "pastPods": &f.PastPods, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline}
 	required := map[string]any{
 		"id": &f.ID, "token": &f.Token, "podUID": &f.PodUID, "authority": &f.Authority,
 		"owner": &f.Owner, "controller": &f.Controller, "key": &f.Key,
@@ -89,7 +90,7 @@ func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]js
 func encodeRow(r claims.Row, key string) (claims.Record, error) {
 	raw, err := json.Marshal(fileRow{
 		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
-		PodUID: r.PodUID, Authority: r.Authority,
+		PodUID: r.PodUID, Authority: r.Authority, PastPods: r.PastPods,
 		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
 		Owner: r.Owner, Controller: r.Controller, Key: key,
 	})

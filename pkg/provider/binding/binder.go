@@ -94,6 +94,7 @@ var (
 	// sandbox, and has not answered.
 	ErrAwaitingNode = errors.New("waiting for sandboxd to report whether it still holds the sandbox")
 
+	errKeptForOther = errors.New("the sandbox that this pod's claim-id annotation names is kept for another owner; delete that owner or this pod")
 	errNoCredential = errors.New("the node still runs a sandbox for this pod, but its claims table does not hold the release credential; restore the table, or delete the sandbox on the node")
 )
 

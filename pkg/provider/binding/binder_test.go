@@ -87,6 +87,20 @@ func (f *fixture) left(owner types.UID) claims.Claim {
 	return c
 }
 
+// handedOver leaves a claim that the Pod past held before a Pod of the owner T.
+func (f *fixture) handedOver(past types.UID) {
+	f.t.Helper()
+	c := f.left("S")
+	for _, pod := range []*corev1.Pod{fakes.NewPod("a", past, "S"), fakes.NewPod("a", "P2", "T")} {
+		if err := f.table.Bind(key, c.ID, pods.HolderOf(pod)); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	if err := f.table.Preserve(key, c.ID, pods.HolderOf(fakes.NewPod("a", "P2", "T")).Controller); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // ensure calls EnsureClaim for a Pod of the owner S.
 func (f *fixture) ensure(uid types.UID, change ...func(*corev1.Pod)) error {
 	pod := fakes.NewPod("a", uid, "S")
@@ -135,6 +149,10 @@ func TestEnsureClaim(t *testing.T) {
 		"kept, gone with its lease":  {before: func(f *fixture) { f.left("S"); expire() }, uid: "P1", id: "sb_2", event: podstatus.ReasonLost, posts: 2},
 		"kept for another owner":     {before: func(f *fixture) { f.left("T") }, uid: "P1", id: "sb_2", event: events.ReasonClaimed, posts: 2},
 		"kept, but it ran elsewhere": {before: func(f *fixture) { f.left("S") }, uid: "P1", change: []func(*corev1.Pod){published("sb_9")}, err: ErrAwaitingNode, id: "sb_1", posts: 1},
+		"kept for another owner, but it held it before": {before: func(f *fixture) { f.handedOver("P1") }, uid: "P1", change: []func(*corev1.Pod){published("sb_1")},
+			id: "sb_1", event: events.ReasonAdopted, posts: 1},
+		"kept for another owner, and it claims to have run on it": {before: func(f *fixture) { f.left("T") }, uid: "P1", change: []func(*corev1.Pod){published("sb_1")},
+			err: errKeptForOther, id: "sb_1", posts: 1},
 		"ran on a sandbox without a claim": {before: func(f *fixture) { f.node.Sandboxes["sb_9"] = sandboxd.Sandbox{ID: "sb_9"} }, uid: "P1",
 			change: []func(*corev1.Pod){published("sb_9")}, err: errNoCredential},
 		"another runtime": {before: func(*fixture) {}, uid: "P1", change: []func(*corev1.Pod){func(p *corev1.Pod) { p.Annotations[podcontract.AnnotationRuntime] = "gvisor" }}, refused: true},

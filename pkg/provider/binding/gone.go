@@ -5,6 +5,7 @@ package binding
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,6 +71,9 @@ func (b *Binder) ensureLost(ctx context.Context, pod *corev1.Pod, id string) err
 	gone, err := b.index.ConfirmGone(ctx, claims.Claim{Key: podcontract.Key(pod), Row: claims.Row{ID: id}, State: claims.Quarantined})
 	if err != nil {
 		return ErrAwaitingNode
+	}
+	if c, ok := b.table.Get(podcontract.Key(pod)); ok && c.ID == id && !gone {
+		return fmt.Errorf("sandbox %s, owner %s: %w", id, ownerName(c.Controller), errKeptForOther)
 	}
 	if !gone {
 		klog.FromContext(ctx).Error(nil, "a sandbox of this pod is alive and its release credential is not in the claims table; it runs until its lease ends", "claim", id)
