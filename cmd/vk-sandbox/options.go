@@ -37,6 +37,7 @@ func variables() map[string]string {
 		"node-ip":                 "VK_NODE_IP",
 		"node-cpu":                "VK_NODE_CPU",
 		"node-memory":             "VK_NODE_MEMORY",
+		"node-ephemeral-storage":  "VK_NODE_EPHEMERAL_STORAGE",
 		"node-pods":               "VK_NODE_PODS",
 		"listen-addr":             "VK_LISTEN_ADDR",
 		"tls-cert":                "VK_TLS_CERT",
@@ -53,12 +54,13 @@ func variables() map[string]string {
 
 // options are the settings of the daemon.
 type options struct {
-	nodeName   string
-	nodeIP     net.IP
-	nodeLabels program.Labels
-	nodeCPU    resource.QuantityValue
-	nodeMemory resource.QuantityValue
-	nodePods   resource.QuantityValue
+	nodeName             string
+	nodeIP               net.IP
+	nodeLabels           program.Labels
+	nodeCPU              resource.QuantityValue
+	nodeMemory           resource.QuantityValue
+	nodeEphemeralStorage resource.QuantityValue
+	nodePods             resource.QuantityValue
 
 	listenAddr string
 	tlsCert    string
@@ -109,6 +111,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	program.SetDefault(fs, "node-cpu", "4000")
 	fs.Var(&o.nodeMemory, "node-memory", "memory of the node, a scheduling budget")
 	program.SetDefault(fs, "node-memory", "8Ti")
+	fs.Var(&o.nodeEphemeralStorage, "node-ephemeral-storage", "ephemeral storage of the node, a scheduling budget")
+	program.SetDefault(fs, "node-ephemeral-storage", "16Ti")
 	fs.Var(&o.nodePods, "node-pods", "most Pods on the node")
 	program.SetDefault(fs, "node-pods", "2000")
 
@@ -197,6 +201,7 @@ func (o *options) validate() error {
 	}
 	v.Check("node-cpu", o.nodeCPU.String(), checkCapacity(o.nodeCPU))
 	v.Check("node-memory", o.nodeMemory.String(), checkCapacity(o.nodeMemory))
+	v.Check("node-ephemeral-storage", o.nodeEphemeralStorage.String(), checkCapacity(o.nodeEphemeralStorage))
 	v.Check("node-pods", o.nodePods.String(), checkCapacity(o.nodePods))
 	if o.nodePods.CmpInt64(o.nodePods.Value()) != 0 { // Value rounds up
 		v.Check("node-pods", o.nodePods.String(), errors.New("must be a whole number"))

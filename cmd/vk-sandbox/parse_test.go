@@ -48,6 +48,7 @@ func defaults() *options {
 		nodeLabels:            program.Labels{"sandbox.cocoonstack.io/runtime": "sandboxd"},
 		nodeCPU:               quantity("4000"),
 		nodeMemory:            quantity("8Ti"),
+		nodeEphemeralStorage:  quantity("16Ti"),
 		nodePods:              quantity("2000"),
 		listenAddr:            ":10260",
 		kubeAPIQPS:            200,
@@ -88,10 +89,13 @@ func TestPrecedence(t *testing.T) {
 		env, byEnv   string
 		set          func(o *options, fromFlag bool)
 	}{
-		"node name":   {"node-name", "flag", "VK_NODE_NAME", "env", func(o *options, f bool) { o.nodeName = pick(f, "flag", "env") }},
-		"node IP":     {"node-ip", "192.0.2.1", "VK_NODE_IP", "192.0.2.2", func(o *options, f bool) { o.nodeIP = net.ParseIP(pick(f, "192.0.2.1", "192.0.2.2")) }},
-		"CPU":         {"node-cpu", "1", "VK_NODE_CPU", "500m", func(o *options, f bool) { o.nodeCPU = quantity(pick(f, "1", "500m")) }},
-		"memory":      {"node-memory", "1Gi", "VK_NODE_MEMORY", "2Gi", func(o *options, f bool) { o.nodeMemory = quantity(pick(f, "1Gi", "2Gi")) }},
+		"node name": {"node-name", "flag", "VK_NODE_NAME", "env", func(o *options, f bool) { o.nodeName = pick(f, "flag", "env") }},
+		"node IP":   {"node-ip", "192.0.2.1", "VK_NODE_IP", "192.0.2.2", func(o *options, f bool) { o.nodeIP = net.ParseIP(pick(f, "192.0.2.1", "192.0.2.2")) }},
+		"CPU":       {"node-cpu", "1", "VK_NODE_CPU", "500m", func(o *options, f bool) { o.nodeCPU = quantity(pick(f, "1", "500m")) }},
+		"memory":    {"node-memory", "1Gi", "VK_NODE_MEMORY", "2Gi", func(o *options, f bool) { o.nodeMemory = quantity(pick(f, "1Gi", "2Gi")) }},
+		"ephemeral storage": {"node-ephemeral-storage", "3Gi", "VK_NODE_EPHEMERAL_STORAGE", "4Gi", func(o *options, f bool) {
+			o.nodeEphemeralStorage = quantity(pick(f, "3Gi", "4Gi"))
+		}},
 		"pods":        {"node-pods", "1", "VK_NODE_PODS", "2k", func(o *options, f bool) { o.nodePods = quantity(pick(f, "1", "2k")) }},
 		"listen":      {"listen-addr", "127.0.0.1:1", "VK_LISTEN_ADDR", "[::1]:2", func(o *options, f bool) { o.listenAddr = pick(f, "127.0.0.1:1", "[::1]:2") }},
 		"certificate": {"tls-cert", "/f", "VK_TLS_CERT", "/e", func(o *options, f bool) { o.tlsCert = pick(f, "/f", "/e") }},
@@ -172,7 +176,7 @@ func TestEmptyVariableIsUnset(t *testing.T) {
 func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 	want := map[string]string{
 		"node-name": "VK_NODE_NAME", "node-ip": "VK_NODE_IP", "listen-addr": "VK_LISTEN_ADDR", "tls-cert": "VK_TLS_CERT",
-		"tls-key": "VK_TLS_KEY", "node-cpu": "VK_NODE_CPU", "node-memory": "VK_NODE_MEMORY", "node-pods": "VK_NODE_PODS",
+		"tls-key": "VK_TLS_KEY", "node-cpu": "VK_NODE_CPU", "node-memory": "VK_NODE_MEMORY", "node-ephemeral-storage": "VK_NODE_EPHEMERAL_STORAGE", "node-pods": "VK_NODE_PODS",
 		"kube-api-qps": "", "kube-api-burst": "", "sandboxd-url": "SANDBOXD_URL", "sandboxd-advertise-addr": "SANDBOXD_ADVERTISE_ADDR",
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
@@ -207,6 +211,8 @@ func TestInvalidValues(t *testing.T) {
 		"CPU in words":                   {"node-cpu", "VK_NODE_CPU", "four", "want a Kubernetes quantity"},
 		"memory of an unknown unit":      {"node-memory", "VK_NODE_MEMORY", "8TB", "want a Kubernetes quantity"},
 		"no memory":                      {"node-memory", "VK_NODE_MEMORY", "0Ti", "must be above zero"},
+		"no ephemeral storage":           {"node-ephemeral-storage", "VK_NODE_EPHEMERAL_STORAGE", "0", "must be above zero"},
+		"ephemeral storage in words":     {"node-ephemeral-storage", "VK_NODE_EPHEMERAL_STORAGE", "much", "want a Kubernetes quantity"},
 		"half a Pod":                     {"node-pods", "VK_NODE_PODS", "2500m", "must be a whole number"},
 		"no Pods":                        {"node-pods", "VK_NODE_PODS", "0", "must be above zero"},
 		"no QPS":                         {"kube-api-qps", "", "0", "must be above zero"},

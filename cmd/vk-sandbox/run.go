@@ -97,7 +97,8 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 	virtual, err := virtualnode.New(virtualnode.Config{
 		Config: nodeobject.Config{
 			NodeName: o.nodeName, NodeIP: o.nodeIP, Labels: o.nodeLabels, Version: buildVersion(), HostID: host,
-			CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, MaxPods: o.nodePods.Quantity,
+			CPU: o.nodeCPU.Quantity, Memory: o.nodeMemory.Quantity, EphemeralStorage: o.nodeEphemeralStorage.Quantity,
+			MaxPods:         o.nodePods.Quantity,
 			HeartbeatClient: kube.heartbeat, Node: ownNode, Recorder: recorder,
 			Conditions: func() []metav1.Condition {
 				return []metav1.Condition{

@@ -31,7 +31,8 @@ func runConfig(client *fake.Clientset, p Provider, change func(*Config)) Config 
 	c := Config{
 		Config: nodeobject.Config{
 			NodeName: fakecluster.NodeName, NodeIP: net.ParseIP("192.0.2.7"), Version: "v0.1.0",
-			CPU: resource.MustParse("4000"), Memory: resource.MustParse("8Ti"), MaxPods: resource.MustParse("2000"),
+			CPU: resource.MustParse("4000"), Memory: resource.MustParse("8Ti"),
+			EphemeralStorage: resource.MustParse("16Ti"), MaxPods: resource.MustParse("2000"),
 			HeartbeatClient: client, Node: nodeobject.NewInformer(client, fakecluster.NodeName),
 			Recorder: &record.FakeRecorder{}, Conditions: alwaysReachable,
 		},

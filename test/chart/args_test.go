@@ -27,6 +27,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 		"--tls-key":                 {alone: absent, values: `tls: {certFile: /pki/a.crt, keyFile: /pki/a.key}`, want: "/pki/a.key"},
 		"--node-cpu":                {alone: "4000", values: `node: {cpu: 12000000}`, want: "12000000"},
 		"--node-memory":             {alone: "8Ti", values: `node: {memory: 512Gi}`, want: "512Gi"},
+		"--node-ephemeral-storage":  {alone: "16Ti", values: `node: {ephemeralStorage: 2000000000}`, want: "2000000000"},
 		"--node-pods":               {alone: "2000", values: `node: {pods: 1000000}`, want: "1000000"},
 		"--kube-api-qps":            {alone: "200", values: `kubeAPI: {qps: 1000000}`, want: "1000000"},
 		"--kube-api-burst":          {alone: "400", values: `kubeAPI: {burst: 2000000}`, want: "2000000"},

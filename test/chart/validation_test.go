@@ -54,6 +54,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"log level":              {`log: {level: trace}`, "/log/level"},
 		"log format":             {`log: {format: xml}`, "/log/format"},
 		"CPU":                    {`node: {cpu: lots}`, "/node/cpu"},
+		"ephemeral storage":      {`node: {ephemeralStorage: 0}`, "/node/ephemeralStorage"},
 		"interval":               {`inventory: {interval: 30}`, "/inventory/interval"},
 		"scan interval":          {`orphanScanInterval: often`, "/orphanScanInterval"},
 		"hold without unit":      {`claims: {missingOwnersHold: 60}`, "/claims/missingOwnersHold"},

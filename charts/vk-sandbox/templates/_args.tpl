@@ -15,6 +15,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- end }}
 - --node-cpu={{ include "vk-sandbox.scalar" .Values.node.cpu }}
 - --node-memory={{ include "vk-sandbox.scalar" .Values.node.memory }}
+- --node-ephemeral-storage={{ include "vk-sandbox.scalar" .Values.node.ephemeralStorage }}
 - --node-pods={{ include "vk-sandbox.scalar" .Values.node.pods }}
 - --kube-api-qps={{ include "vk-sandbox.scalar" .Values.kubeAPI.qps }}
 - --kube-api-burst={{ include "vk-sandbox.scalar" .Values.kubeAPI.burst }}

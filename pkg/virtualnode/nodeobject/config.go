@@ -22,8 +22,8 @@ type Config struct {
 	NodeName string
 	// NodeIP is advertised as InternalIP; nil leaves the address out.
 	NodeIP net.IP
-	// CPU, Memory and MaxPods are capacity and allocatable alike.
-	CPU, Memory, MaxPods resource.Quantity
+	// CPU, Memory, EphemeralStorage and MaxPods are capacity and allocatable alike.
+	CPU, Memory, EphemeralStorage, MaxPods resource.Quantity
 	// Labels are added to the fixed labels; the fixed ones win.
 	Labels map[string]string
 	// Version is the build version, shown in the Node's kubelet version.

@@ -56,9 +56,10 @@ func newNode(c *Config, port int32, own []metav1.Condition, now time.Time) *core
 	addresses = append(addresses, corev1.NodeAddress{Type: corev1.NodeHostName, Address: c.NodeName})
 
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU:    c.CPU,
-		corev1.ResourceMemory: c.Memory,
-		corev1.ResourcePods:   c.MaxPods,
+		corev1.ResourceCPU:              c.CPU,
+		corev1.ResourceMemory:           c.Memory,
+		corev1.ResourceEphemeralStorage: c.EphemeralStorage,
+		corev1.ResourcePods:             c.MaxPods,
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: c.NodeName, Labels: labels},

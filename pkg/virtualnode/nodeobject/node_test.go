@@ -32,13 +32,14 @@ func stated(c corev1.NodeCondition) metav1.Condition {
 
 func nodeConfig(change func(*Config)) *Config {
 	c := &Config{
-		NodeName: "host-1-sandboxd",
-		NodeIP:   net.ParseIP("192.0.2.7"),
-		CPU:      resource.MustParse("4000"),
-		Memory:   resource.MustParse("8Ti"),
-		MaxPods:  resource.MustParse("2000"),
-		Labels:   map[string]string{"sandbox.cocoonstack.io/runtime": "sandboxd"},
-		Version:  "v0.1.0",
+		NodeName:         "host-1-sandboxd",
+		NodeIP:           net.ParseIP("192.0.2.7"),
+		CPU:              resource.MustParse("4000"),
+		Memory:           resource.MustParse("8Ti"),
+		EphemeralStorage: resource.MustParse("16Ti"),
+		MaxPods:          resource.MustParse("2000"),
+		Labels:           map[string]string{"sandbox.cocoonstack.io/runtime": "sandboxd"},
+		Version:          "v0.1.0",
 	}
 	if change != nil {
 		change(c)
@@ -103,7 +104,8 @@ func TestNodeObject(t *testing.T) {
 		t.Errorf("taints (-want +got):\n%s", diff)
 	}
 	want := corev1.ResourceList{
-		"cpu": resource.MustParse("4000"), "memory": resource.MustParse("8Ti"), "pods": resource.MustParse("2000"),
+		"cpu": resource.MustParse("4000"), "memory": resource.MustParse("8Ti"),
+		"ephemeral-storage": resource.MustParse("16Ti"), "pods": resource.MustParse("2000"),
 	}
 	if diff := cmp.Diff(want, n.Status.Capacity); diff != "" {
 		t.Errorf("capacity (-want +got):\n%s", diff)

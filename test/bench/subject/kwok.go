@@ -97,7 +97,7 @@ func (k *KWOK) stages() ([]string, error) {
 func (k *KWOK) newNode() *corev1.Node {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("4000"), corev1.ResourceMemory: resource.MustParse("8Ti"),
-		corev1.ResourcePods: *resource.NewQuantity(nodePods, resource.DecimalSI),
+		corev1.ResourceEphemeralStorage: resource.MustParse("16Ti"), corev1.ResourcePods: *resource.NewQuantity(nodePods, resource.DecimalSI),
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
