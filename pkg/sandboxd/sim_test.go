@@ -183,6 +183,30 @@ func TestSimulatedOddities(t *testing.T) {
 	})
 }
 
+// A set of pools takes effect at once and outlives the daemon.
+func TestSimulatedPools(t *testing.T) {
+	withSimulator(t, nil, func(t *testing.T, s *sandboxdsim.Server, cl *sandboxd.Client) {
+		ctx := context.Background()
+		other := sandboxd.Key{Template: "other:1", Net: "none", Size: "large"}
+		set := []sandboxd.PoolTarget{{Key: sandboxd.Key(small), Warm: 1}, {Key: other, Warm: 3, WarmMax: new(4)}}
+		info, err := cl.SetPools(ctx, set)
+		if err != nil || len(info.Pools) != 2 || info.Pools[0].Warm != 2 || info.Pools[1].Key != other || info.Pools[1].Target != 3 {
+			t.Fatalf("info %+v, error %v", info, err)
+		}
+		if _, err := cl.Claim(ctx, sandboxd.ClaimRequest{Template: other.Template, Size: other.Size}); err != nil {
+			t.Errorf("claim of the new pool: %v", err)
+		}
+		_, err = cl.SetPools(ctx, append(set, set[0]))
+		wantClass(t, err, sandboxd.Invalid)
+		if err := s.Restart(sandboxdsim.RestartOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := cl.Info(ctx); err != nil || len(info.Pools) != 2 {
+			t.Errorf("info %+v after the restart and a refused set, error %v", info, err)
+		}
+	})
+}
+
 // The verbs of a remote caller on a whole node, which needs the node API token alone.
 func TestSimulatedLifecycle(t *testing.T) {
 	withSimulator(t, nil, func(t *testing.T, _ *sandboxdsim.Server, cl *sandboxd.Client) {

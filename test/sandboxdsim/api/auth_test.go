@@ -21,6 +21,7 @@ func TestTokens(t *testing.T) {
 		"GET /v1/sandboxes":              {200, 403, 401, 401, 401, 401},
 		"GET " + sandbox:                 {200, 403, 401, 401, 401, 401},
 		"GET /v1/info":                   {200, 403, 401, 401, 401, 401},
+		"PUT /v1/pools":                  {200, 403, 401, 401, 401, 401},
 		"POST /v1/drain":                 {204, 403, 401, 401, 401, 401},
 		"DELETE /v1/drain":               {204, 403, 401, 401, 401, 401},
 		"POST " + sandbox + "/release":   {204, 403, 204, 404, 404, 401},
@@ -41,10 +42,7 @@ func TestTokens(t *testing.T) {
 					"root": simtest.RootToken, "tenant": simtest.TenantToken, "holder": mine.Token,
 					"other": other.Token, "unknown": "guess", "none": "",
 				}[kind]
-				body := ""
-				if path == "/v1/claim" {
-					body = simtest.ClaimBody("a/b")
-				}
+				body := map[string]string{"/v1/claim": simtest.ClaimBody("a/b"), "/v1/pools": `{"pools":[]}`}[path]
 				a, err := b.Try(method, strings.Replace(path, "{id}", mine.ID, 1), token, body)
 				if err != nil || a.Status != status {
 					t.Errorf("%s token: status %d, %v; want %d", kind, a.Status, err, status)

@@ -10,7 +10,9 @@
 //     tenant's is 403, as on every endpoint but claim.
 //   - Repeating hibernate or wake changes nothing. Hibernating on an egress lane and renewing an archived sandbox are
 //     409. renew takes ttl_seconds as claim does.
-//   - fork, checkpoint and PUT /v1/pools are not simulated.
+//   - fork and checkpoint are not simulated.
+//   - The pools of PUT /v1/pools neither grow up to warm_max nor hibernate or archive idle sandboxes: those fields are
+//     checked only. A lower warm destroys no VM, a kept pool keeps its golden snapshot, and a new one has one.
 //   - Archived sandboxes are listed as hibernated too. They do not count as claimed, nor towards max_claims.
 //   - A body over 1 MiB and a negative ttl_seconds are 400.
 //   - A claim that is being provisioned goes on when its client has gone, and then counts as an answer lost.

@@ -49,6 +49,7 @@ func endpoints() []endpoint {
 		{"wake", "POST /v1/sandboxes/{id}/wake", holders, (*call).wake},
 		{"renew", "POST /v1/sandboxes/{id}/renew", holders, (*call).renew},
 		{"info", "GET /v1/info", operators, (*call).info},
+		{"pools", "PUT /v1/pools", operators, (*call).setPools},
 		{"drain", "POST /v1/drain", operators, (*call).drain},
 		{"undrain", "DELETE /v1/drain", operators, (*call).undrain},
 		{"healthz", "GET /healthz", anyone, (*call).healthz},

@@ -48,7 +48,8 @@ type Config struct {
 	// Peers are the host:port addresses in /v1/info and in redirects.
 	Peers []string
 	// Pools are the warm pools; net and size default as in a claim, and a key without a pool is refused with 400. A net other than "none" is an
-	// egress lane, and the node has the attachment for every lane that one of its pools uses.
+	// egress lane, and the node has the attachment for every lane that one of these pools uses. A set that PUT /v1/pools
+	// has left in the state directory takes the place of this one.
 	Pools []Pool
 	// MaxClaims bounds the claims held on the node, archived ones excepted. 0: no bound; negative: no claim.
 	MaxClaims int
@@ -118,20 +119,18 @@ func (c Config) Validate() error {
 	if len(c.Pools) == 0 {
 		return errors.New("no pool: every claim would be refused; configure at least one")
 	}
-	seen := map[Key]bool{}
-	for _, p := range c.Pools {
-		if err := p.validate(); err != nil {
-			return err
-		}
-		if seen[p.Key] {
-			return fmt.Errorf("pool %v is configured twice", p.Key)
-		}
-		seen[p.Key] = true
+	if err := ValidatePools(c.Pools); err != nil {
+		return err
 	}
 	if err := c.Rebuild.Validate(); err != nil {
 		return err
 	}
 	return c.Redirect.Validate()
+}
+
+// Attached reports whether the node has the attachment for an egress lane. The default net needs none.
+func (c Config) Attached(net string) bool {
+	return net == DefaultNet || slices.ContainsFunc(c.Pools, func(p Pool) bool { return p.Net == net })
 }
 
 // Validate returns an error for an unknown value.

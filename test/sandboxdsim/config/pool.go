@@ -55,9 +55,24 @@ func (k Key) Validate() error {
 type Pool struct {
 	Key
 	// Target is the number of warm VMs that refilling aims at. A fresh node starts with that many.
-	Target int
+	Target int `json:"target"`
 	// NoGolden makes a warm miss boot cold, because there is no golden snapshot to clone.
-	NoGolden bool
+	NoGolden bool `json:"no_golden,omitempty"`
+}
+
+// ValidatePools returns what is wrong with a set of pools whose keys have their defaults.
+func ValidatePools(set []Pool) error {
+	seen := map[Key]bool{}
+	for _, p := range set {
+		if err := p.validate(); err != nil {
+			return err
+		}
+		if seen[p.Key] {
+			return fmt.Errorf("pool %v is configured twice", p.Key)
+		}
+		seen[p.Key] = true
+	}
+	return nil
 }
 
 func (p Pool) validate() error {

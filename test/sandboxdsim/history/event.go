@@ -38,7 +38,7 @@ const (
 	EventReleased EventType = "released"
 	// EventReaped: the VM was destroyed at its deadline.
 	EventReaped EventType = "reaped"
-	// EventDiscarded: a warm VM was destroyed, by a drain or a change of capacity.
+	// EventDiscarded: a warm VM was destroyed, by a drain or a change of capacity or of the pools.
 	EventDiscarded EventType = "discarded"
 	// EventLost: the VM vanished by itself, at the control API's command.
 	EventLost EventType = "lost"

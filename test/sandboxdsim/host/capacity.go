@@ -73,7 +73,7 @@ func (h *Host) SetCapacity(c Capacity) error {
 	d := h.Daemon()
 	return d.do(func() error {
 		for _, p := range c.Pools {
-			if _, err := d.pools.resolve(p.WithDefaults()); err != nil {
+			if _, err := d.resolve(p.WithDefaults()); err != nil {
 				return err
 			}
 			if p.Target != nil && *p.Target < 0 || p.Warm != nil && *p.Warm < 0 {

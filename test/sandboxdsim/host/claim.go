@@ -5,6 +5,7 @@ package host
 
 import (
 	"crypto/subtle"
+	"errors"
 	"fmt"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
@@ -63,7 +64,7 @@ type ticket struct {
 
 // admit takes what a claim needs, or names the peers that should be asked, or refuses.
 func (d *Daemon) admit(k config.Key, by history.Actor, noRedirect bool) (ticket, []string, error) {
-	p, err := d.pools.resolve(k)
+	p, err := d.resolve(k)
 	if err != nil {
 		return ticket{}, nil, err
 	}
@@ -121,16 +122,26 @@ func (d *Daemon) bind(t ticket, c Claim) (VM, error) {
 	d.inFlight[t.by]--
 	v, err := d.bound(t, c)
 	if err != nil {
-		if p := d.pools.find(t.key); t.warm != "" {
-			p.warm = append(p.warm, t.warm)
-		}
-		return VM{}, fmt.Errorf("provision: %w", err)
+		return VM{}, errors.Join(fmt.Errorf("provision: %w", err), d.giveBack(t))
 	}
 	e := v.event(history.EventClaimed, t.by)
 	e.Provision = t.how
 	d.record.Add(e)
 	d.unanswered[v.ID] = v
 	return v, nil
+}
+
+// giveBack returns the warm VM of a ticket to its pool, or destroys it if the pool is gone.
+func (d *Daemon) giveBack(t ticket) error {
+	if t.warm == "" {
+		return nil
+	}
+	p := d.pools.find(t.key)
+	if p == nil {
+		return d.destroy(d.vms[t.warm], history.EventDiscarded, t.by)
+	}
+	p.warm = append(p.warm, t.warm)
+	return nil
 }
 
 func (d *Daemon) bound(t ticket, c Claim) (VM, error) {

@@ -33,6 +33,11 @@ func NoSandbox(id string) error {
 	return Errorf(http.StatusNotFound, "no sandbox %q", id)
 }
 
+// unattached is the 409 of an egress lane that the node has no attachment for.
+func unattached(net string) error {
+	return Errorf(http.StatusConflict, "net %q: this node has no such egress attachment", net)
+}
+
 // tooMany is the 429 of a daemon that takes no more claims.
 func (l limits) tooMany(message string) error {
 	e := Errorf(http.StatusTooManyRequests, "%s", message)

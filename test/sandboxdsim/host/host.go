@@ -52,7 +52,14 @@ func New(cfg config.Config) (h *Host, fresh bool, err error) {
 }
 
 func (h *Host) boot(fresh bool) (err error) {
-	h.daemon, err = loadDaemon(h.env, h.cfg.Pools, limits{
+	configured, err := h.store.loadPools()
+	if err != nil {
+		return err
+	}
+	if configured == nil {
+		configured = h.cfg.Pools
+	}
+	h.daemon, err = loadDaemon(h.env, configured, limits{
 		maxClaims: h.cfg.MaxClaims, tenantMaxClaims: h.cfg.TenantMaxClaims,
 		redirect: h.cfg.Redirect, peers: h.cfg.Peers, retryAfter: h.cfg.RetryAfter,
 	}, time.Time{})
@@ -88,11 +95,7 @@ func (h *Host) Restart(down time.Duration) error {
 	defer h.mu.Unlock()
 	old := h.daemon
 	old.stop()
-	var pools []config.Pool
-	for _, p := range old.pools {
-		pools = append(pools, p.Pool)
-	}
-	next, err := loadDaemon(h.env, pools, old.limits, h.cfg.Clock.Now().Add(down))
+	next, err := loadDaemon(h.env, old.pools.configs(), old.limits, h.cfg.Clock.Now().Add(down))
 	if err != nil {
 		return fmt.Errorf("the daemon does not come back: %w", err)
 	}

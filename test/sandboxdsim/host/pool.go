@@ -5,6 +5,7 @@ package host
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
@@ -29,25 +30,71 @@ func (all pools) find(k config.Key) *pool {
 }
 
 // resolve finds the pool for a key, or says which axis is at fault.
-func (all pools) resolve(k config.Key) (*pool, error) {
+func (d *Daemon) resolve(k config.Key) (*pool, error) {
 	if err := k.Validate(); err != nil {
 		return nil, Errorf(http.StatusBadRequest, "%v", err)
 	}
-	template, lane := false, k.Net == config.DefaultNet
-	for _, p := range all {
-		template = template || p.Template == k.Template
-		lane = lane || p.Net == k.Net
-	}
-	p := all.find(k)
+	template := slices.ContainsFunc(d.pools, func(p *pool) bool { return p.Template == k.Template })
+	p := d.pools.find(k)
 	switch {
 	case !template:
 		return nil, Errorf(http.StatusBadRequest, "unknown template %q", k.Template)
-	case !lane:
-		return nil, Errorf(http.StatusConflict, "net %q: this node has no such egress attachment", k.Net)
+	case !d.cfg.Attached(k.Net):
+		return nil, unattached(k.Net)
 	case p == nil:
 		return nil, Errorf(http.StatusBadRequest, "no pool for %v", k)
 	}
 	return p, nil
+}
+
+// SetPools replaces the whole set of pools, whose keys have their defaults, and keeps it over a restart of the process.
+// A pool that stays keeps its warm VMs; those of a pool that is left out are destroyed.
+func (d *Daemon) SetPools(set []config.Pool, by history.Actor) error {
+	if err := config.ValidatePools(set); err != nil {
+		return Errorf(http.StatusBadRequest, "%v", err)
+	}
+	for _, p := range set {
+		if !d.cfg.Attached(p.Net) {
+			return unattached(p.Net)
+		}
+	}
+	return d.do(func() error {
+		before, next := d.pools, d.pools.replacedBy(set)
+		if err := d.store.putPools(next.configs()); err != nil {
+			return err
+		}
+		d.pools = next
+		for _, p := range before {
+			if next.find(p.Key) == nil {
+				if err := d.discard(p, 0, by); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// replacedBy returns the new set. A pool that stays keeps its warm VMs and its golden snapshot.
+func (all pools) replacedBy(set []config.Pool) pools {
+	var next pools
+	for _, p := range set {
+		added := &pool{Pool: p}
+		if old := all.find(p.Key); old != nil {
+			added.NoGolden, added.warm = old.NoGolden, old.warm
+		}
+		next = append(next, added)
+	}
+	return next
+}
+
+// configs returns the configuration of each pool.
+func (all pools) configs() []config.Pool {
+	configs := []config.Pool{}
+	for _, p := range all {
+		configs = append(configs, p.Pool)
+	}
+	return configs
 }
 
 // Refill adds one warm VM to every pool that is below its target, and returns how many it made. How

@@ -130,3 +130,24 @@ func TestSetCapacityRefuses(t *testing.T) {
 		})
 	}
 }
+
+// A claim that fails while its pool is left out leaves no VM behind.
+func TestFailedClaimOfAReplacedPool(t *testing.T) {
+	cfg := simtest.Config()
+	cfg.Latency = config.Latency{config.WarmHit: {Min: time.Second, Max: time.Second}}
+	simtest.InBubble(t, cfg, func(b simtest.Sim) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			b.Want(500, "POST", "/v1/claim", simtest.RootToken, simtest.ClaimBody("a/b"))
+		}()
+		synctest.Wait()
+		b.Want(200, "PUT", "/v1/pools", simtest.RootToken, `{"pools":[]}`)
+		empty := host.FillDisk(b.Host)
+		defer empty()
+		<-done
+		if vms := b.History(history.Filter{}).VMs; len(vms) != 0 {
+			b.Errorf("VMs %+v", vms)
+		}
+	})
+}

@@ -72,3 +72,26 @@ func TestAFullDiskFailsTheClaim(t *testing.T) {
 		t.Errorf("counters %+v", c)
 	}
 }
+
+func TestAFullDiskFailsTheChangeOfPools(t *testing.T) {
+	b := simtest.Start(t, simtest.Config())
+	empty := host.FillDisk(b.Host)
+	b.Want(500, "PUT", "/v1/pools", simtest.RootToken, `{"pools":[]}`)
+	if p := b.Info().Pools; len(p) != 1 || p[0].Warm != 2 {
+		t.Errorf("pools %+v", p)
+	}
+	empty()
+	b.Want(200, "PUT", "/v1/pools", simtest.RootToken, `{"pools":[]}`)
+}
+
+func TestADamagedPoolsFileIsAnError(t *testing.T) {
+	cfg := simtest.Config()
+	cfg.StateDir = t.TempDir()
+	b := simtest.Start(t, cfg)
+	b.Want(200, "PUT", "/v1/pools", simtest.RootToken, `{"pools":[]}`)
+	b.Must(b.Close())
+	b.Must(os.WriteFile(filepath.Join(cfg.StateDir, "pools.json"), []byte("{"), 0o600))
+	if _, err := sandboxdsim.New(cfg); err == nil || !strings.Contains(err.Error(), "pools.json") {
+		t.Errorf("error %v", err)
+	}
+}
