@@ -49,7 +49,7 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 	}
 	since := time.Now()
 	a.model.Requested("a claim")
-	a.model.ClaimRequested(asked.ClaimRef)
+	pod := a.model.ClaimRequested(asked.ClaimRef)
 	resp, err := a.next.RoundTrip(req)
 	if err != nil {
 		return resp, err
@@ -63,7 +63,7 @@ func (a *answers) claim(req *http.Request) (*http.Response, error) {
 	if err == nil && json.Unmarshal(body, &claim) == nil && claim.ID != "" && claim.Token != "" {
 		a.leaks.HandedOut(claim.ID, claim.Token)
 		if host, _, err := net.SplitHostPort(claim.OwnerAddr); err != nil || !model.IsPodIP(host) {
-			a.model.AddressUnusable(claim.ID, asked.ClaimRef, since)
+			a.model.AddressUnusable(claim.ID, asked.ClaimRef, pod, since)
 		}
 	}
 	return resp, err

@@ -46,6 +46,13 @@ func (k *KeyMutex) TryLock(key string) (unlock func(), ok bool) {
 	}
 }
 
+// Used reports whether a caller holds or awaits the key.
+func (k *KeyMutex) Used(key string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.locks[key] != nil
+}
+
 func (k *KeyMutex) use(key string) *keyLock {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -37,8 +37,8 @@ func (m *Manager) Holder(pod *corev1.Pod) claims.Holder {
 	if cached := m.Cached(key, pod.UID); cached != nil {
 		return HolderOf(cached)
 	}
-	if t, ok := m.Get(key); ok && t.Gone != nil && t.Pod.UID == pod.UID {
-		return HolderOf(t.Gone.Final)
+	if gone := m.departure(pod); gone != nil {
+		return HolderOf(gone.Final)
 	}
 	return HolderOf(pod)
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
@@ -26,19 +27,37 @@ type Manager struct {
 
 	mu   sync.RWMutex
 	pods map[string]Tracked
+	// departures are those of Pods that are not tracked, by key and UID, until nobody uses
+	// the key. One of them may get a claim that was requested before it left.
+	departures map[string]map[types.UID]*Departure
 }
 
 // NewManager returns a Manager without Pods. lister is the cache of the Pods bound to
 // this node; its objects are not modified.
 func NewManager(lister corev1listers.PodLister) *Manager {
-	return &Manager{lister: lister, pods: map[string]Tracked{}}
+	return &Manager{lister: lister, pods: map[string]Tracked{}, departures: map[string]map[types.UID]*Departure{}}
 }
 
 // Lock waits for the lock of a Pod key and returns the function that unlocks it.
-func (m *Manager) Lock(key string) (unlock func()) { return m.keys.Lock(key) }
+func (m *Manager) Lock(key string) (unlock func()) { return m.unlocking(key, m.keys.Lock(key)) }
 
 // TryLock locks a Pod key if nobody holds its lock.
-func (m *Manager) TryLock(key string) (unlock func(), ok bool) { return m.keys.TryLock(key) }
+func (m *Manager) TryLock(key string) (unlock func(), ok bool) {
+	unlock, ok = m.keys.TryLock(key)
+	return m.unlocking(key, unlock), ok
+}
+
+// unlocking adds to unlock that the departures under a key that nobody uses are dropped.
+func (m *Manager) unlocking(key string, unlock func()) func() {
+	return func() {
+		unlock()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.keys.Used(key) {
+			delete(m.departures, key)
+		}
+	}
+}
 
 // Get returns the Pod tracked under a key.
 func (m *Manager) Get(key string) (Tracked, bool) {
@@ -66,7 +85,7 @@ func (m *Manager) Track(pod *corev1.Pod) {
 	defer m.mu.Unlock()
 	t := m.pods[podcontract.Key(pod)]
 	if t.Pod == nil || t.Pod.UID != pod.UID {
-		t = Tracked{}
+		t = Tracked{Gone: m.departures[podcontract.Key(pod)][pod.UID]}
 	}
 	if !t.Ended(pod) {
 		t.End = nil
@@ -96,14 +115,34 @@ func (m *Manager) Share(cached *corev1.Pod) {
 	})
 }
 
-// Departed records that a tracked Pod has left the API. seen is false if no event showed
-// the deletion and a new list lacks the Pod.
+// Departed records that a Pod has left the API. seen is false if no event showed the
+// deletion and a new list lacks the Pod.
 func (m *Manager) Departed(pod *corev1.Pod, seen bool) {
-	m.update(podcontract.Key(pod), func(t *Tracked) {
-		if t.Pod.UID == pod.UID {
-			t.Gone = &Departure{Final: pod, Seen: seen || pod.DeletionTimestamp != nil || t.Pod.DeletionTimestamp != nil}
-		}
-	})
+	key := podcontract.Key(pod)
+	gone := &Departure{Final: pod, Seen: seen || pod.DeletionTimestamp != nil}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t, ok := m.pods[key]; ok && t.Pod.UID == pod.UID {
+		gone.Seen = gone.Seen || t.Pod.DeletionTimestamp != nil
+		t.Gone = gone
+		m.pods[key] = t
+		return
+	}
+	if m.departures[key] == nil {
+		m.departures[key] = map[types.UID]*Departure{}
+	}
+	m.departures[key][pod.UID] = gone
+}
+
+// departure returns how the Pod left the API; nil if it is not known to have left.
+func (m *Manager) departure(pod *corev1.Pod) *Departure {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	key := podcontract.Key(pod)
+	if t, ok := m.pods[key]; ok && t.Pod.UID == pod.UID {
+		return t.Gone
+	}
+	return m.departures[key][pod.UID]
 }
 
 // MarkRemovalRequested records that the removal of the deleted Pod was requested.

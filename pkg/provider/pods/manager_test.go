@@ -36,21 +36,20 @@ func TestWhatTrackKeeps(t *testing.T) {
 		before               func(*Manager)
 		pod                  *corev1.Pod
 		end, removal, notify bool
-		gone                 bool // the departure of the same Pod
 	}{
-		"a new Pod":                {func(*Manager) {}, pod, false, false, false, false},
-		"its status":               {func(m *Manager) { m.Track(pod); m.MarkNotified(key) }, pod, false, false, true, true},
-		"its end":                  {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{}) }, pod, true, false, false, true},
-		"the end of a deletion":    {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{Deleted: true}) }, deleted(pod), true, false, false, true},
-		"no end of a restored Pod": {func(m *Manager) { m.Track(deleted(pod)); m.MarkEnded(key, Ending{Deleted: true}) }, pod, false, false, false, true},
+		"a new Pod":                {func(*Manager) {}, pod, false, false, false},
+		"its status":               {func(m *Manager) { m.Track(pod); m.MarkNotified(key) }, pod, false, false, true},
+		"its end":                  {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{}) }, pod, true, false, false},
+		"the end of a deletion":    {func(m *Manager) { m.Track(pod); m.MarkEnded(key, Ending{Deleted: true}) }, deleted(pod), true, false, false},
+		"no end of a restored Pod": {func(m *Manager) { m.Track(deleted(pod)); m.MarkEnded(key, Ending{Deleted: true}) }, pod, false, false, false},
 		"nothing of an older Pod": {func(m *Manager) {
 			m.Track(fakes.NewPod("a", "P0", ""))
 			m.MarkEnded(key, Ending{})
 			m.MarkNotified(key)
-		}, pod, false, false, false, false},
-		"its removal":               {func(m *Manager) { m.Track(pod); m.MarkRemovalRequested(key) }, deleted(pod), false, true, false, true},
-		"no removal after a return": {func(m *Manager) { m.Track(deleted(pod)); m.MarkRemovalRequested(key) }, pod, false, false, false, true},
-		"nothing after a drop":      {func(m *Manager) { m.Track(pod); m.MarkNotified(key); m.Drop(key) }, pod, false, false, false, false},
+		}, pod, false, false, false},
+		"its removal":               {func(m *Manager) { m.Track(pod); m.MarkRemovalRequested(key) }, deleted(pod), false, true, false},
+		"no removal after a return": {func(m *Manager) { m.Track(deleted(pod)); m.MarkRemovalRequested(key) }, pod, false, false, false},
+		"nothing after a drop":      {func(m *Manager) { m.Track(pod); m.MarkNotified(key); m.Drop(key) }, pod, false, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := newManager()
@@ -59,7 +58,7 @@ func TestWhatTrackKeeps(t *testing.T) {
 			m.Departed(tc.pod, true)
 			m.Track(tc.pod)
 			got, _ := m.Get(key)
-			if got.Pod != tc.pod || (got.Gone != nil) != tc.gone || got.Waiting != "" {
+			if got.Pod != tc.pod || got.Gone == nil || got.Waiting != "" {
 				t.Errorf("tracked %+v", got)
 			}
 			if (got.End != nil) != tc.end || got.RemovalRequested != tc.removal || got.Notified != tc.notify {
@@ -211,5 +210,27 @@ func TestPublishedBinding(t *testing.T) {
 	}
 	if WithLogger(t.Context(), pod) == t.Context() {
 		t.Error("the context has no logger")
+	}
+}
+
+// A Pod whose claim is requested can change and leave while an older Pod of its name is
+// tracked.
+func TestDeparturesAreKnownWhileTheirKeyIsUsed(t *testing.T) {
+	m, _ := newManager()
+	older, newest := fakes.NewPod("a", "P1", "S"), fakes.NewPod("a", "P1", "T")
+	m.Track(fakes.NewPod("a", "P0", "S"))
+	unlock := m.Lock(key)
+	m.Departed(newest, true)
+	if got := m.Holder(older); got.Controller.UID != "T" {
+		t.Errorf("the holder is %+v, want the controller of the last object", got)
+	}
+	m.Track(older)
+	if got, _ := m.Get(key); got.Gone == nil || got.Gone.Final != newest {
+		t.Errorf("tracked with the departure %+v", got.Gone)
+	}
+	unlock()
+	m.Drop(key)
+	if got := m.Holder(older); got.Controller.UID != "S" || len(m.departures) > 0 {
+		t.Errorf("a departure outlives the use of its key: %+v", m.departures)
 	}
 }

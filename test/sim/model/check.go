@@ -96,7 +96,7 @@ func (m *Model) checkUnusedRelease(e history.Event) {
 		return
 	}
 	pod := m.API.Pod(address.key)
-	if pod != nil && pod.CreationTimestamp.Time.Before(address.at) && m.pods.livedAt(pod.UID, e.Time) && !apiserver.Terminal(pod) && !m.API.Releasable(apiserver.AuthorityOf(pod)) {
+	if pod != nil && pod.CreationTimestamp.Time.Before(address.at) && pod.UID == address.pod && m.pods.livedAt(pod.UID, e.Time) && !apiserver.Terminal(pod) && !m.API.Releasable(apiserver.AuthorityOf(pod)) {
 		m.breaksContract("sandbox %s was released for its unusable address although pod %s of %s waits for one", e.Sandbox, pod.UID, address.key)
 	}
 }

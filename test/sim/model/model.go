@@ -76,6 +76,8 @@ type shownVM struct {
 
 type unusableAddress struct {
 	key string
+	// pod had the key when the claim was sent; empty for none.
+	pod types.UID
 	at  time.Time
 }
 
@@ -176,21 +178,27 @@ func (m *Model) Requested(what string) {
 	}
 }
 
-// ClaimRequested checks a claim when it is sent: a Pod that has ended must not claim.
-func (m *Model) ClaimRequested(key string) {
+// ClaimRequested checks a claim when it is sent: a Pod that has ended must not claim. It
+// returns the Pod of that key; empty if there is none.
+func (m *Model) ClaimRequested(key string) (uid types.UID) {
 	pod := m.API.Pod(key)
-	if pod != nil && m.pods.endedBefore(key, pod.UID, time.Now()) {
+	if pod == nil {
+		return ""
+	}
+	if m.pods.endedBefore(key, pod.UID, time.Now()) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.breaksContract("a sandbox was claimed for %s, pod %s, which is %s", key, pod.UID, pod.Status.Phase)
 	}
+	return pod.UID
 }
 
-// AddressUnusable records a claim, sent at since, whose answer has no usable address.
-func (m *Model) AddressUnusable(id, key string, since time.Time) {
+// AddressUnusable records a claim whose answer has no usable address, sent at since when
+// the Pod had the key.
+func (m *Model) AddressUnusable(id, key string, pod types.UID, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.unusable[id] = unusableAddress{key, since}
+	m.unusable[id] = unusableAddress{key, pod, since}
 }
 
 // durable reports whether the Pod would still hold the claim after a crash of the
