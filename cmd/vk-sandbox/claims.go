@@ -191,7 +191,11 @@ func printRows(w io.Writer, s claimsReport) error {
 		if c.Owner != nil {
 			owner = c.Owner.Kind + "/" + c.Owner.Name
 		}
-		cells := []string{c.Pod, string(c.State), c.ID, c.Address, owner, stamp(c.ClaimedAt), stamp(c.Deadline)}
+		state := string(c.State)
+		if c.Unadoptable {
+			state += " (unadoptable)"
+		}
+		cells := []string{c.Pod, state, c.ID, c.Address, owner, stamp(c.ClaimedAt), stamp(c.Deadline)}
 		for i, cell := range cells {
 			cells[i] = printable(cell)
 		}

@@ -24,7 +24,9 @@ const claimsFile = `{"claims":{
   "team-red/b":{"id":"sb_2","token":"SECRET-7f3a91","address":"10.0.0.5:7777","podUID":"p2","claimedAt":"2026-07-27T02:15:00Z",
     "deadline":"2026-07-28T02:15:00Z","controller":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"b","uid":"u2"}},
   "team-red/a":{"id":"sb_1","token":"SECRET-7f3a91","address":"","podUID":"p1","later":"SECRET-7f3a91",
-    "owner":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"a","uid":"u1"}}},
+    "owner":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"a","uid":"u1"}},
+  "team-red/web-x2b4k":{"id":"sb_4","token":"SECRET-7f3a91","podUID":"p4","randomName":true,"podDeletedAt":"2026-07-27T03:15:00Z",
+    "owner":{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"u4"}}},
  "releasing":[{"id":"sb_3\u001b[2J","token":"SECRET-7f3a91","address":"10.0.0.5:7777","podUID":"p3","key":"team-red/c"}]}`
 
 // claimsCommand runs the command and returns what it prints.
@@ -56,6 +58,7 @@ func TestClaimsAsTable(t *testing.T) {
 	const want = `POD          STATE       ID          ADDRESS          OWNER       CLAIMED                DEADLINE
 team-red/c   Releasing   sb_3?[2J    10.0.0.5:7777    <none>      <none>                 <none>
 team-red/a   Preserved   sb_1        <none>           Sandbox/a   <none>                 <none>
+team-red/web-x2b4k   Preserved (unadoptable)   sb_4   <none>   ReplicaSet/web   <none>   <none>
 team-red/b   Bound       sb_2        10.0.0.5:7777    Sandbox/b   2026-07-27T02:15:00Z   2026-07-28T02:15:00Z
 `
 	for name, tc := range map[string]struct {
@@ -102,10 +105,10 @@ func TestClaimsAsObjects(t *testing.T) {
 			if err := decode([]byte(got), &s); err != nil {
 				t.Fatalf("%v in:\n%s", err, got)
 			}
-			if len(s.Claims) != 3 || s.Claims[1].Owner.Name != "a" || s.Claims[2].Deadline.IsZero() {
+			if len(s.Claims) != 4 || s.Claims[1].Owner.Name != "a" || !s.Claims[2].Unadoptable || s.Claims[3].Deadline.IsZero() {
 				t.Errorf("claims %+v", s.Claims)
 			}
-			if want := (&api.ClaimCounts{Bound: 1, Preserved: 1, Releasing: 1, Attention: 1}); !cmp.Equal(want, s.Counts) {
+			if want := (&api.ClaimCounts{Bound: 1, Preserved: 2, Unadoptable: 1, Releasing: 1, Attention: 1}); !cmp.Equal(want, s.Counts) {
 				t.Errorf("counts %+v", s.Counts)
 			}
 		})

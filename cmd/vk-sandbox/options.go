@@ -78,6 +78,7 @@ type options struct {
 	machineIDFile      string
 	orphanScanInterval time.Duration
 	missingOwnersHold  time.Duration
+	unadoptableGrace   time.Duration
 
 	claimStatusInterval time.Duration
 
@@ -142,6 +143,9 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.DurationVar(&o.missingOwnersHold, "missing-owners-hold", 0,
 		"how long claims are held if several lost their Pods and owners together")
 	program.SetDefault(fs, "missing-owners-hold", "1h")
+	fs.DurationVar(&o.unadoptableGrace, "unadoptable-grace", 0,
+		"how long to keep claims that no Pod can adopt; 0: as long as all others")
+	program.SetDefault(fs, "unadoptable-grace", "10m")
 	fs.DurationVar(&o.claimStatusInterval, "claim-status-interval", 10*time.Second,
 		"least time between two writes of the NodeClaimStatus; 0 for none")
 
@@ -222,6 +226,7 @@ func (o *options) validate() error {
 	v.Check("state-path", o.statePath, checkStatePath(o.statePath))
 	v.Check("orphan-scan-interval", o.orphanScanInterval.String(), program.CheckNotNegative(o.orphanScanInterval))
 	v.Check("missing-owners-hold", o.missingOwnersHold.String(), program.CheckPositive(o.missingOwnersHold))
+	v.Check("unadoptable-grace", o.unadoptableGrace.String(), program.CheckNotNegative(o.unadoptableGrace))
 	v.Check("claim-status-interval", o.claimStatusInterval.String(), program.CheckNotNegative(o.claimStatusInterval))
 	v.Check("publish-interval", o.publishInterval.String(), program.CheckPositive(o.publishInterval))
 	if o.metricsAddr != "" {

@@ -59,6 +59,7 @@ func defaults() *options {
 		machineIDFile:         "/etc/machine-id",
 		orphanScanInterval:    60 * time.Second,
 		missingOwnersHold:     time.Hour,
+		unadoptableGrace:      10 * time.Minute,
 		claimStatusInterval:   10 * time.Second,
 		publishInterval:       30 * time.Second,
 		metricsAddr:           "127.0.0.1:10261",
@@ -116,6 +117,7 @@ func TestPrecedence(t *testing.T) {
 		"burst":      {"kube-api-burst", "1", "", "", func(o *options, _ bool) { o.kubeAPIBurst = 1 }},
 		"scan":       {"orphan-scan-interval", "0", "", "", func(o *options, _ bool) { o.orphanScanInterval = 0 }},
 		"hold":       {"missing-owners-hold", "90m", "", "", func(o *options, _ bool) { o.missingOwnersHold = 90 * time.Minute }},
+		"grace":      {"unadoptable-grace", "0", "", "", func(o *options, _ bool) { o.unadoptableGrace = 0 }},
 		"status":     {"claim-status-interval", "0", "", "", func(o *options, _ bool) { o.claimStatusInterval = 0 }},
 		"publish":    {"publish-inventory", "true", "", "", func(o *options, _ bool) { o.publishInventory = true }},
 		"interval":   {"publish-interval", "1m", "", "", func(o *options, _ bool) { o.publishInterval = time.Minute }},
@@ -181,7 +183,7 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
 		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "", "metrics-addr": "VK_METRICS_ADDR", "enable-pprof": "",
-		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "", "v": "",
+		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "", "unadoptable-grace": "", "v": "",
 	}
 	got := map[string]string{}
 	for _, s := range daemonSettings() {
@@ -235,6 +237,8 @@ func TestInvalidValues(t *testing.T) {
 		"a scan without unit":            {"orphan-scan-interval", "", "60", "must be a duration"},
 		"no hold":                        {"missing-owners-hold", "", "0", "must be above zero"},
 		"a hold back in time":            {"missing-owners-hold", "", "-1h", "must not be negative"},
+		"a grace back in time":           {"unadoptable-grace", "", "-1s", "must not be negative"},
+		"a grace without unit":           {"unadoptable-grace", "", "600", "must be a duration"},
 		"publishing without pause":       {"publish-interval", "", "0s", "must be above zero"},
 		"publishing back in time":        {"publish-interval", "", "-1s", "must not be negative"},
 		"a label without value":          {"node-labels", "", "a", `"a" is not key=value`},

@@ -88,6 +88,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		ReleaseByID:        node.ReleaseByID,
 		Recorder:           recorder,
 		MissingOwnersHold:  o.missingOwnersHold,
+		UnadoptableGrace:   o.unadoptableGrace,
 		OrphanScanInterval: o.orphanScanInterval,
 		Jitter:             loopJitter,
 	})

@@ -31,6 +31,9 @@ type Holder struct {
 	PodUID types.UID
 	// Controller is the Pod's controller owner; nil for a bare Pod.
 	Controller *Owner
+	// RandomName is true if the controller makes each of its Pods under a new random
+	// name, and this Pod has such a name: no later Pod will have it.
+	RandomName bool
 }
 
 // authority is the UID that allows a Pod to adopt a claim: that of its controller owner,
@@ -69,6 +72,11 @@ type Row struct {
 	// Pod that vanished unseen gets the same verdict as one whose deletion was seen. Nil
 	// for a bare Pod, and in tables from older builds.
 	Controller *Owner
+	// RandomName is that of the holder; false in tables from older builds.
+	RandomName bool
+	// PodDeletedAt is when the deletion of the Pod was seen. It is zero while the Pod
+	// holds the claim, and if nobody saw the deletion.
+	PodDeletedAt time.Time
 
 	// Unknown has the fields that another build stored with the row. They are written
 	// back unchanged.
@@ -79,7 +87,7 @@ type Row struct {
 func NewRow(c sandboxd.Claim, holder Holder, at time.Time) Row {
 	return Row{
 		ID: c.ID, Token: c.Token, Address: c.OwnerAddr, Deadline: c.Deadline,
-		PodUID: holder.PodUID, Authority: holder.authority(), Controller: holder.Controller,
+		PodUID: holder.PodUID, Authority: holder.authority(), Controller: holder.Controller, RandomName: holder.RandomName,
 		ClaimedAt: at.UTC().Truncate(time.Second),
 	}
 }
@@ -93,7 +101,8 @@ func (r Row) heldBy(h Holder) Row {
 		past := append(slices.Clone(r.PastPods), r.PodUID)
 		r.PastPods = past[max(0, len(past)-maxPastPods):]
 	}
-	r.PodUID, r.Authority, r.Controller, r.Owner = h.PodUID, h.authority(), h.Controller, nil
+	r.PodUID, r.Authority, r.Controller, r.RandomName = h.PodUID, h.authority(), h.Controller, h.RandomName
+	r.Owner, r.PodDeletedAt = nil, time.Time{}
 	return r
 }
 
@@ -119,9 +128,10 @@ func (r Row) HeldBy(h Holder) bool {
 	return r.PodUID == h.PodUID && r.ControlledAs(h) && r.Owner == nil
 }
 
-// ControlledAs reports whether the row names the controller that h has.
+// ControlledAs reports whether the row has the controller of h, and whether its Pods have
+// random names.
 func (r Row) ControlledAs(h Holder) bool {
-	return SameOwner(r.Controller, h.Controller) && r.Authority == h.authority()
+	return SameOwner(r.Controller, h.Controller) && r.Authority == h.authority() && r.RandomName == h.RandomName
 }
 
 // MaxLease is the longest lease of an ordinary claim, from the moment of the claim. It is
@@ -190,4 +200,10 @@ type Claim struct {
 	// holder. It is false after a failed write of another holder, until a write has
 	// landed.
 	Durable bool
+}
+
+// Unadoptable reports whether the Pod is gone, and no later Pod of its owner will have the
+// name that it would need to adopt the claim. A name that several Pods had is not random.
+func (c Claim) Unadoptable() bool {
+	return c.State == Preserved && c.Owner != nil && c.RandomName && len(c.PastPods) == 0
 }

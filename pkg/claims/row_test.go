@@ -96,17 +96,21 @@ func TestHeldBy(t *testing.T) {
 	preserved.Owner = sandbox("owner-1")
 	old := held
 	old.Controller = nil
+	random := held
+	random.RandomName = true
 	for name, tc := range map[string]struct {
 		row                claims.Row
 		holder             claims.Holder
 		held, controlledAs bool
 	}{
-		"its Pod":                  {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, true, true},
-		"another Pod of the owner": {held, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, false, true},
-		"its Pod, another owner":   {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-2")}, false, false},
-		"its Pod, no owner":        {held, claims.Holder{PodUID: "pod-1"}, false, false},
-		"its Pod, preserved":       {preserved, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, true},
-		"a row of an older build":  {old, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, false},
+		"its Pod":                                {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, true, true},
+		"another Pod of the owner":               {held, claims.Holder{PodUID: "pod-2", Controller: sandbox("owner-1")}, false, true},
+		"its Pod, another owner":                 {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-2")}, false, false},
+		"its Pod, no owner":                      {held, claims.Holder{PodUID: "pod-1"}, false, false},
+		"its Pod, preserved":                     {preserved, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, true},
+		"a name that was not known to be random": {held, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1"), RandomName: true}, false, false},
+		"a name that is random":                  {random, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1"), RandomName: true}, true, true},
+		"a row of an older build":                {old, claims.Holder{PodUID: "pod-1", Controller: sandbox("owner-1")}, false, false},
 	} {
 		if got := tc.row.HeldBy(tc.holder); got != tc.held {
 			t.Errorf("%s: held %v", name, got)

@@ -65,7 +65,7 @@ func TestReloadKeepsEveryCredential(t *testing.T) {
 	if err := table.EnqueueRelease("default/b", "sb_2"); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.Preserve("default/a", "sb_1", &claims.Owner{Kind: "Sandbox", Name: "a", UID: "owner-1"}); err != nil {
+	if err := table.Preserve("default/a", "sb_1", &claims.Owner{Kind: "Sandbox", Name: "a", UID: "owner-1"}, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	fsys.Crash()
@@ -219,7 +219,7 @@ func TestOvertakenTransitionsChangeNothing(t *testing.T) {
 	mustAdd(t, table, "default/a", "sb_2", "pod-2")
 	for name, transition := range map[string]func() error{
 		"bind":           func() error { return table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-9"}) },
-		"preserve":       func() error { return table.Preserve("default/a", "sb_1", nil) },
+		"preserve":       func() error { return table.Preserve("default/a", "sb_1", nil, start) },
 		"enqueueRelease": func() error { return table.EnqueueRelease("default/a", "sb_1") },
 		"forget":         func() error { return table.Forget("default/a", "sb_1") },
 	} {
@@ -321,7 +321,7 @@ func TestDurableHolder(t *testing.T) {
 	table := open(t, fsys)
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
 	owner := &claims.Owner{Kind: "Sandbox", Name: "s", UID: "owner-1"}
-	if err := table.Preserve("default/a", "sb_1", owner); err != nil {
+	if err := table.Preserve("default/a", "sb_1", owner, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	get := func() claims.Claim {
@@ -412,5 +412,73 @@ func TestFollow(t *testing.T) {
 		if stored, _ := open(t, fsys).Get("default/a"); !stored.ControlledAs(h) {
 			t.Errorf("the file names the controller %+v", stored.Controller)
 		}
+	}
+}
+
+// What is known of a Pod that is gone survives a restart, and ends with an adoption.
+func TestUnadoptable(t *testing.T) {
+	replicaSet := &claims.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "owner-1"}
+	deleted := start.Add(time.Minute)
+	for name, tc := range map[string]struct {
+		owner *claims.Owner
+		act   func(table *claims.Table) error
+		want  bool
+	}{
+		"its Pod lives": {replicaSet, func(*claims.Table) error { return nil }, false},
+		"its Pod is gone": {replicaSet, func(table *claims.Table) error {
+			return table.Preserve("default/a", "sb_1", replicaSet, deleted)
+		}, true},
+		"it is adopted": {replicaSet, func(table *claims.Table) error {
+			return errors.Join(
+				table.Preserve("default/a", "sb_1", replicaSet, deleted),
+				table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2", Controller: replicaSet, RandomName: true}),
+			)
+		}, false},
+		"it was adopted before": {replicaSet, func(table *claims.Table) error {
+			return errors.Join(
+				table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-2", Controller: replicaSet, RandomName: true}),
+				table.Preserve("default/a", "sb_1", replicaSet, deleted),
+			)
+		}, false},
+		"its Pod was restored": {replicaSet, func(table *claims.Table) error {
+			return errors.Join(
+				table.Preserve("default/a", "sb_1", replicaSet, deleted.Add(-time.Hour)),
+				table.Bind("default/a", "sb_1", claims.Holder{PodUID: "pod-1", Controller: replicaSet, RandomName: true}),
+				table.Preserve("default/a", "sb_1", replicaSet, deleted),
+			)
+		}, true},
+		"its Pod had another controller last": {replicaSet, func(table *claims.Table) error {
+			other := &claims.Owner{Kind: "Sandbox", UID: "owner-2"}
+			return errors.Join(
+				table.Follow("default/a", "sb_1", claims.Holder{PodUID: "pod-1", Controller: other}),
+				table.Preserve("default/a", "sb_1", other, deleted),
+			)
+		}, false},
+		"its Pod was bare": {nil, func(table *claims.Table) error { return table.Preserve("default/a", "sb_1", nil, deleted) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			r := claims.NewRow(sandboxd.Claim{ID: "sb_1", Token: sandboxd.NewToken("t")}, claims.Holder{PodUID: "pod-1", Controller: tc.owner, RandomName: true}, start)
+			if err := errors.Join(table.Add("default/a", r, nil), tc.act(table)); err != nil {
+				t.Fatal(err)
+			}
+			again := open(t, fsys)
+			if c, _ := again.Get("default/a"); c.Unadoptable() {
+				t.Error("a quarantined claim is unadoptable")
+			}
+			if err := again.ConfirmListed([]claims.Listed{{ID: "sb_1"}}); err != nil {
+				t.Fatal(err)
+			}
+			for _, table := range []*claims.Table{table, again} {
+				c, _ := table.Get("default/a")
+				if c.Unadoptable() != tc.want {
+					t.Errorf("%s, unadoptable %t", c.State, c.Unadoptable())
+				}
+				if gone := c.Owner != nil; gone && !c.PodDeletedAt.Equal(deleted) || c.State == claims.Bound && c.Controller != nil && !c.PodDeletedAt.IsZero() {
+					t.Errorf("%s, its Pod was deleted at %v", c.State, c.PodDeletedAt)
+				}
+			}
+		})
 	}
 }

@@ -72,7 +72,7 @@ func (t *Table) Holders(id string) int {
 	return t.claims.holders(id)
 }
 
-// Bind records that a Pod adopted the claim, and clears Owner. If the adoption cannot be
+// Bind records that a Pod adopted the claim, and clears Owner and PodDeletedAt. If the adoption cannot be
 // written, the Pod does not become the holder: if its controller changed then, the
 // sandbox would move with a Pod that never used it.
 func (t *Table) Bind(key, id string, h Holder) error {
@@ -100,14 +100,17 @@ func (t *Table) Bind(key, id string, h Holder) error {
 // Follow records the current controller of the Pod that holds the claim; the controller
 // can change while the Pod runs. The claim's state does not change.
 func (t *Table) Follow(key, id string, h Holder) error {
-	return t.update(key, id, func(c *Claim) { c.Authority, c.Controller = h.authority(), h.Controller })
+	return t.update(key, id, func(c *Claim) {
+		c.Authority, c.Controller, c.RandomName = h.authority(), h.Controller, h.RandomName
+	})
 }
 
 // Preserve records that the claim's Pod is gone but its owner, nil for a bare Pod, may
-// still want the sandbox.
-func (t *Table) Preserve(key, id string, owner *Owner) error {
+// still want the sandbox. deleted is when the deletion of the Pod was seen; zero if nobody
+// saw it.
+func (t *Table) Preserve(key, id string, owner *Owner, deleted time.Time) error {
 	return t.update(key, id, func(c *Claim) {
-		c.Owner = owner
+		c.Owner, c.PodDeletedAt = owner, deleted
 		if c.State == Bound {
 			c.State = Preserved
 		}

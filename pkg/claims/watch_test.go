@@ -131,7 +131,7 @@ func TestCountByState(t *testing.T) {
 	for _, id := range []string{"1", "2", "3"} {
 		mustAdd(t, table, "default/"+id, id, "pod")
 	}
-	if err := errors.Join(table.Preserve("default/2", "2", nil), table.EnqueueRelease("default/3", "3")); err != nil {
+	if err := errors.Join(table.Preserve("default/2", "2", nil, time.Time{}), table.EnqueueRelease("default/3", "3")); err != nil {
 		t.Fatal(err)
 	}
 	want(map[claims.State]int{claims.Bound: 1, claims.Preserved: 1, claims.Releasing: 1})

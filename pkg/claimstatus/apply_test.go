@@ -37,10 +37,14 @@ func TestWireShape(t *testing.T) {
 		a, b, c := row("a", claims.Bound), row("b", claims.Preserved), row("c", claims.Releasing)
 		b.Owner = &claims.Owner{APIVersion: "agents.x-k8s.io/v1beta1", Kind: "Sandbox", Name: "notebook-b", UID: "6f1c1a52-0000-4000-8000-0000000000b0"}
 		c.Deadline = time.Time{}
-		h.table.claims, h.table.releasing = []claims.Claim{a, b}, []claims.Claim{c}
+		d := row("d", claims.Preserved)
+		d.Key, d.RandomName = "team-red/web-5d4f-x2b4k", true
+		d.Owner = &claims.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f", UID: "6f1c1a52-0000-4000-8000-0000000000d0"}
+		h.table.claims, h.table.releasing = []claims.Claim{a, b, d}, []claims.Claim{c}
 		h.table.waiting = map[string]string{
 			"sb_b": "a new Pod, or the end of its owner: owner is alive",
 			"sb_c": "sandboxd to confirm the release: sandboxd unreachable",
+			"sb_d": "its release at 2026-07-27T02:26:00Z, because no other Pod will have its Pod's random name: owner is alive",
 		}
 		h.table.writes.Last, h.table.verified = stamp.Add(-time.Second), stamp.Add(-30*time.Second)
 		h.table.reachable = metav1.Condition{

@@ -34,6 +34,8 @@ func Redact(c claims.Claim, waitingFor string) api.NodeClaim {
 		ClaimedAt:  timeOf(c.ClaimedAt),
 		Deadline:   timeOf(c.Deadline),
 		WaitingFor: cut(waitingFor, maxWord),
+
+		Unadoptable: c.Unadoptable(),
 	}
 	owner := c.Owner
 	if owner == nil {

@@ -49,6 +49,18 @@ func TestRedact(t *testing.T) {
 			`{"pod":"default/demo","id":"sb_1","state":"Preserved","owner":{"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","name":"demo","uid":"u1"}}`,
 		},
 		{
+			"no Pod can adopt it",
+			claims.Claim{Key: "default/demo", State: claims.Preserved, Row: claims.Row{ID: "sb_1", Owner: other, RandomName: true}},
+			"",
+			`{"pod":"default/demo","id":"sb_1","state":"Preserved","owner":{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"u2"},"unadoptable":true}`,
+		},
+		{
+			"its Pod, with a random name, lives",
+			claims.Claim{Key: "default/demo", State: claims.Bound, Row: claims.Row{ID: "sb_1", RandomName: true}},
+			"",
+			`{"pod":"default/demo","id":"sb_1","state":"Bound"}`,
+		},
+		{
 			"held, with the whole text of what it waits for",
 			claims.Claim{Key: "default/demo", State: claims.Bound, Row: claims.Row{ID: "sb_1"}},
 			"an operator, or 2026-07-27T02:15:00Z: its Pod and owner went missing together with others and no deletion was seen",
@@ -127,17 +139,19 @@ func TestSummarize(t *testing.T) {
 		row("ns/y", "5", api.ClaimQuarantined),
 		row("ns/a", "6", api.ClaimBound),
 		row("ns/c", "7", api.ClaimPreserved),
+		row("ns/d", "8", api.ClaimPreserved),
 	}
+	rows[len(rows)-1].Unadoptable = true
 	for range 2 {
 		got := Summarize(rows)
 		var ids []string
 		for _, r := range got.Claims {
 			ids = append(ids, r.ID)
 		}
-		if diff := cmp.Diff([]string{"2", "5", "3", "4", "7", "6", "1"}, ids); diff != "" {
+		if diff := cmp.Diff([]string{"2", "5", "3", "4", "7", "8", "6", "1"}, ids); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		want := &api.ClaimCounts{Bound: 2, Preserved: 1, Quarantined: 1, Releasing: 2, Tentative: 1, Attention: 4}
+		want := &api.ClaimCounts{Bound: 2, Preserved: 2, Unadoptable: 1, Quarantined: 1, Releasing: 2, Tentative: 1, Attention: 4}
 		if diff := cmp.Diff(want, got.Counts); diff != "" {
 			t.Errorf("counts (-want +got):\n%s", diff)
 		}

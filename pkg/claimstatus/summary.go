@@ -32,6 +32,9 @@ func Summarize(rows []api.NodeClaim) api.NodeClaimStatusStatus {
 			counts.Bound++
 		case api.ClaimPreserved:
 			counts.Preserved++
+			if row.Unadoptable {
+				counts.Unadoptable++
+			}
 		case api.ClaimQuarantined:
 			counts.Quarantined++
 		case api.ClaimReleasing:

@@ -30,7 +30,8 @@ type Metrics struct {
 	registry           *metrics.Registry
 	operations         *metrics.CounterVec
 	duration           *metrics.HistogramVec
-	held, reachable    *metrics.Desc
+	held, unadoptable  *metrics.Desc
+	reachable          *metrics.Desc
 	findings, lastScan *metrics.Desc
 }
 
@@ -51,6 +52,10 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 		held: r.Read(metrics.Family{
 			Name: "claims_held",
 			Help: "Claims held because several lost their Pods and owners together.",
+		}),
+		unadoptable: r.Read(metrics.Family{
+			Name: "claims_unadoptable",
+			Help: "Preserved claims that no Pod can adopt, because the name of their Pod was random.",
 		}),
 		reachable: r.Read(metrics.Family{
 			Name: "sandboxd_reachable",
@@ -79,12 +84,14 @@ type Watched interface {
 	SandboxdReachable() metav1.Condition
 	Audit() sandboxes.Audit
 	HeldClaims() int
+	UnadoptableClaims() int
 }
 
 // Watch reads the provider's state at each scrape. It may be called once.
 func (m *Metrics) Watch(p Watched) {
 	m.registry.Collect(func(sample metrics.Sample) {
 		sample(m.held, float64(p.HeldClaims()))
+		sample(m.unadoptable, float64(p.UnadoptableClaims()))
 		if c := p.SandboxdReachable(); c.Status != metav1.ConditionUnknown {
 			sample(m.reachable, metrics.Bool(c.Status == metav1.ConditionTrue))
 		}
@@ -94,7 +101,7 @@ func (m *Metrics) Watch(p Watched) {
 			}
 			sample(m.lastScan, metrics.Seconds(audit.At))
 		}
-	}, m.held, m.reachable, m.findings, m.lastScan)
+	}, m.held, m.unadoptable, m.reachable, m.findings, m.lastScan)
 }
 
 // Lifecycle is the interface of a [Provider] that virtual-kubelet calls.

@@ -39,7 +39,7 @@ type Sandboxd interface {
 type Owners interface{ release.Owners }
 
 // Config configures a [Provider]. All fields are required except PodsListed, ReleaseByID,
-// MissingOwnersHold, OrphanScanInterval and Jitter.
+// MissingOwnersHold, UnadoptableGrace, OrphanScanInterval and Jitter.
 type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
@@ -65,6 +65,9 @@ type Config struct {
 	// MissingOwnersHold is how long claims are kept whose Pods and owners went missing
 	// together without a deletion being seen; 0 means [release.DefaultHold].
 	MissingOwnersHold time.Duration
+	// UnadoptableGrace is how long a claim that no Pod can adopt is kept while its owner
+	// lives; 0 means until its owner or its lease ends.
+	UnadoptableGrace time.Duration
 	// OrphanScanInterval is the interval of the orphan scan; 0 disables it.
 	OrphanScanInterval time.Duration
 	// Jitter lengthens each loop's interval at random, by at most this fraction, so
@@ -131,7 +134,7 @@ func New(c Config) (*Provider, error) {
 	})
 	p.owners = release.NewOwnerCheck(release.OwnerCheckConfig{
 		Table: c.Table, Queue: p.releases, Owners: c.Owners, Pods: p.pods, Events: p.events,
-		PodLists: c.PodsListed, Hold: c.MissingOwnersHold,
+		PodLists: c.PodsListed, Hold: c.MissingOwnersHold, Grace: c.UnadoptableGrace,
 	})
 	p.binder = binding.New(binding.Config{
 		Table: c.Table, Client: c.Sandboxd, Index: p.index, Releases: p.releases, OwnerCheck: p.owners,

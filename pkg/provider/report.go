@@ -39,7 +39,7 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 	case c.Expired(time.Now()):
 		return "sandboxd to say whether the lease has ended"
 	case c.State == claims.Preserved:
-		text := "a new Pod, or the end of its owner"
+		text := p.preservedUntil(c)
 		if reason := p.owners.Reason(c); reason != "" {
 			text += ": " + reason
 		}
@@ -48,6 +48,18 @@ func (p *Provider) WaitingFor(c claims.Claim) string {
 		// The Pod may have vanished; then there is a verdict about its owner.
 		return p.owners.Reason(c)
 	}
+}
+
+// preservedUntil returns what ends the wait of a preserved claim.
+func (p *Provider) preservedUntil(c claims.Claim) string {
+	if !c.Unadoptable() {
+		return "a new Pod, or the end of its owner"
+	}
+	const why = ", because no other Pod will have its Pod's random name"
+	if until, ends := p.owners.KeptUntil(c); ends {
+		return "its release at " + until.UTC().Format(time.RFC3339) + why
+	}
+	return "the end of its owner or its lease" + why
 }
 
 // Ended reports whether the claim's sandbox is known to be gone and its Pod has ended
@@ -71,6 +83,9 @@ func (p *Provider) StatusQueueLen() int { return p.statuses.QueueLen() }
 // HeldClaims is the number of claims held because their Pods and owners went missing
 // together without a deletion being seen. It never blocks.
 func (p *Provider) HeldClaims() int { return p.owners.HeldClaims() }
+
+// UnadoptableClaims is the number of claims that no Pod can adopt. It never blocks.
+func (p *Provider) UnadoptableClaims() int { return len(p.table.Select(claims.Claim.Unadoptable)) }
 
 // ReleaseHeld approves the release of claims that have been held since before the given
 // time. Their owners are read once more first.

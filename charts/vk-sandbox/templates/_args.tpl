@@ -32,6 +32,7 @@ SPDX-License-Identifier: Apache-2.0
 - --machine-id-file={{ if .Values.host.machineIDFile }}/etc/vk-sandbox/machine-id{{ end }}
 - --orphan-scan-interval={{ .Values.orphanScanInterval }}
 - --missing-owners-hold={{ .Values.claims.missingOwnersHold }}
+- --unadoptable-grace={{ .Values.claims.unadoptableGrace }}
 - --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}
 - --publish-interval={{ .Values.inventory.interval }}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,7 +25,7 @@ func TestReadShowsWhatTheTableWrote(t *testing.T) {
 	mustAdd(t, table, "default/b", "sb_2", "pod-2")
 	mustAdd(t, table, "default/a", "sb_1", "pod-1")
 	mustAdd(t, table, "default/c", "sb_3", "pod-3")
-	if err := table.Preserve("default/b", "sb_2", &claims.Owner{Kind: "Sandbox", Name: "b", UID: "owner-1"}); err != nil {
+	if err := table.Preserve("default/b", "sb_2", &claims.Owner{Kind: "Sandbox", Name: "b", UID: "owner-1"}, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.EnqueueRelease("default/a", "sb_1"); err != nil {

@@ -15,26 +15,31 @@ import (
 
 // fileRow is the JSON format of a row. Only rows of the releasing list have key.
 type fileRow struct {
-	ID         string        `json:"id"`
-	Token      string        `json:"token"`
-	Address    string        `json:"address"`
-	PodUID     types.UID     `json:"podUID"`
-	Authority  types.UID     `json:"authority,omitempty"`
-	PastPods   []types.UID   `json:"pastPods,omitempty"`
-	ClaimedAt  time.Time     `json:"claimedAt,omitzero"`
-	Deadline   time.Time     `json:"deadline,omitzero"`
-	Owner      *claims.Owner `json:"owner,omitempty"`
-	Controller *claims.Owner `json:"controller,omitempty"`
-	Key        string        `json:"key,omitempty"`
+	ID           string        `json:"id"`
+	Token        string        `json:"token"`
+	Address      string        `json:"address"`
+	PodUID       types.UID     `json:"podUID"`
+	Authority    types.UID     `json:"authority,omitempty"`
+	PastPods     []types.UID   `json:"pastPods,omitempty"`
+	ClaimedAt    time.Time     `json:"claimedAt,omitzero"`
+	Deadline     time.Time     `json:"deadline,omitzero"`
+	Owner        *claims.Owner `json:"owner,omitempty"`
+	Controller   *claims.Owner `json:"controller,omitempty"`
+	RandomName   bool          `json:"randomName,omitempty"`
+	PodDeletedAt time.Time     `json:"podDeletedAt,omitzero"`
+	Key          string        `json:"key,omitempty"`
 }
 
 // rowFields are fileRow's field names; other fields are written back unchanged.
-var rowFields = []string{"id", "token", "address", "podUID", "authority", "pastPods", "claimedAt", "deadline", "owner", "controller", "key"}
+var rowFields = []string{
+	"id", "token", "address", "podUID", "authority", "pastPods", "claimedAt", "deadline", "owner", "controller", "randomName", "podDeletedAt", "key",
+}
 
-// decodeRow reads one row. The address, the times and the past Pods may be unreadable: no
-// verdict needs them, and refusing to start because of one would block every other claim. The other
-// fields identify who owns the sandbox and must be readable: without them a row would be
-// taken for that of a bare Pod or of an older build, which have other verdicts.
+// decodeRow reads one row. Its optional fields may be unreadable: sandboxd knows them too,
+// or no release needs them, and refusing to start because of one would block every other
+// claim. The other fields identify who owns the sandbox and must be readable: without them
+// a row would be taken for that of a bare Pod or of an older build, which have other
+// verdicts.
 func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 	fields, err := decodeObject(raw)
 	if err != nil {
@@ -59,13 +64,17 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 		PodUID: f.PodUID, Authority: f.Authority, PastPods: f.PastPods,
 		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
 		Owner: f.Owner, Controller: f.Controller,
+		RandomName: f.RandomName, PodDeletedAt: f.PodDeletedAt,
 		Unknown: extra,
 	}, f.Key, nil
 }
 
 // readRow decodes a row's fields. It returns the optional fields that could not be read.
 func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]json.RawMessage, err error) {
-	optional := map[string]any{"address": &f.Address, "pastPods": &f.PastPods, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline}
+	optional := map[string]any{
+		"address": &f.Address, "pastPods": &f.PastPods, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline,
+		"randomName": &f.RandomName, "podDeletedAt": &f.PodDeletedAt,
+	}
 	required := map[string]any{
 		"id": &f.ID, "token": &f.Token, "podUID": &f.PodUID, "authority": &f.Authority,
 		"owner": &f.Owner, "controller": &f.Controller, "key": &f.Key,
@@ -92,7 +101,8 @@ func encodeRow(r claims.Row, key string) (claims.Record, error) {
 		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
 		PodUID: r.PodUID, Authority: r.Authority, PastPods: r.PastPods,
 		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
-		Owner: r.Owner, Controller: r.Controller, Key: key,
+		Owner: r.Owner, Controller: r.Controller,
+		RandomName: r.RandomName, PodDeletedAt: r.PodDeletedAt, Key: key,
 	})
 	if err != nil || len(r.Unknown) == 0 {
 		return raw, err

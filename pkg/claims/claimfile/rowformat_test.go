@@ -21,6 +21,8 @@ func TestUnreadableOptionalField(t *testing.T) {
 		{"empty deadline", "deadline", `""`},
 		{"deadline that is a number", "deadline", `1785204900`},
 		{"claim time that is a list", "claimedAt", `["2026-07-27T02:15:00Z"]`},
+		{"random name that is a text", "randomName", `"yes"`},
+		{"deletion that is a truth value", "podDeletedAt", `true`},
 		{"address that is an object", "address", `{"host":"10.0.0.5"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,7 +34,7 @@ func TestUnreadableOptionalField(t *testing.T) {
 					t.Fatalf("credentials %v", got)
 				}
 				r := table.Releasing()[0]
-				if r.PodUID != "p" || r.Key != "a/1" || !r.Deadline.IsZero() || r.Address != "" {
+				if r.PodUID != "p" || r.Key != "a/1" || !r.Deadline.IsZero() || r.Address != "" || r.RandomName || !r.PodDeletedAt.IsZero() {
 					t.Errorf("row %+v", r)
 				}
 			}

@@ -114,6 +114,14 @@ func schema_pkg_apis_sandbox_v1alpha1_ClaimCounts(ref common.ReferenceCallback) 
 							Format:      "int64",
 						},
 					},
+					"unadoptable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "unadoptable claims are the preserved ones that no Pod can adopt.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
 					"quarantined": {
 						SchemaProps: spec.SchemaProps{
 							Description: "quarantined claims wait for sandboxd's confirmation after a start.",
@@ -266,6 +274,13 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 						SchemaProps: spec.SchemaProps{
 							Description: "waitingFor is what the claim is waiting for; empty if it waits for nothing.",
 							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unadoptable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "unadoptable is true if the Pod is gone, and its name was random: no later Pod of its owner will have the name that it would need to adopt the claim.",
+							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},

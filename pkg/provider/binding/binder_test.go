@@ -80,7 +80,7 @@ func (f *fixture) left(owner types.UID) claims.Claim {
 		f.t.Fatal(err)
 	}
 	holder := pods.HolderOf(fakes.NewPod("a", "P0", owner))
-	if err := errors.Join(f.table.Add(key, claims.NewRow(got, holder, time.Now()), nil), f.table.Preserve(key, got.ID, holder.Controller)); err != nil {
+	if err := errors.Join(f.table.Add(key, claims.NewRow(got, holder, time.Now()), nil), f.table.Preserve(key, got.ID, holder.Controller, time.Time{})); err != nil {
 		f.t.Fatal(err)
 	}
 	c, _ := f.table.Get(key)

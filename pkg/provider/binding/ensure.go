@@ -144,5 +144,7 @@ func (b *Binder) Follow(ctx context.Context, pod *corev1.Pod, c claims.Claim) {
 		logger.Error(err, "the pod's new controller is not in the claims file yet; it is written again later")
 		return
 	}
-	logger.Info("the pod has another controller")
+	if !claims.SameOwner(c.Controller, holder.Controller) {
+		logger.Info("the pod has another controller")
+	}
 }

@@ -10,6 +10,7 @@ package deletion
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -33,7 +34,7 @@ type Binder interface {
 type OwnerCheck interface {
 	ReadVerdict(ctx context.Context, c claims.Claim, owner *claims.Owner) ownership.Decision
 	Schedule(claims.Claim)
-	Preserved(c claims.Claim, d ownership.Decision, seen bool)
+	Preserved(ctx context.Context, c claims.Claim, d ownership.Decision, seen bool)
 }
 
 // Releases destroys sandboxes.
@@ -119,6 +120,16 @@ func (d *Decider) lastState(pod *corev1.Pod, t pods.Tracked) (last pods.Departur
 	}
 }
 
+// deletedAt is the time of a deletion that was seen: the Pod is being deleted, or the
+// watch showed that it is gone. It is zero if a list lacks the Pod, and if only
+// virtual-kubelet takes the Pod for deleted.
+func (d *Decider) deletedAt(last pods.Departure) time.Time {
+	if !last.Seen || last.Final.DeletionTimestamp == nil && d.pods.InCache(last.Final) {
+		return time.Time{}
+	}
+	return time.Now()
+}
+
 // decideClaim decides the claim of a deleted or vanished Pod.
 func (d *Decider) decideClaim(ctx context.Context, last pods.Departure, known bool, t pods.Tracked) error {
 	pod := last.Final
@@ -150,12 +161,12 @@ func (d *Decider) decideClaim(ctx context.Context, last pods.Departure, known bo
 	verdict := d.ownerCheck.ReadVerdict(ctx, c, owner)
 	switch {
 	case !verdict.Release:
-		if err := d.table.Preserve(c.Key, c.ID, owner); err != nil {
+		if err := d.table.Preserve(c.Key, c.ID, owner, d.deletedAt(last)); err != nil {
 			return binding.NotDurable(err)
 		}
 		klog.FromContext(ctx).WithValues(verdict.Attrs()...).Info("pod is gone, its sandbox is preserved", "claim", c.ID)
 		d.events.Preserved(c, verdict)
-		d.ownerCheck.Preserved(c, verdict, last.Seen)
+		d.ownerCheck.Preserved(ctx, c, verdict, last.Seen)
 	case !last.Seen:
 		klog.FromContext(ctx).Info("pod is gone and nobody saw its deletion; its owner is read again before its sandbox is released", "claim", c.ID, "reason", verdict.Reason)
 		d.ownerCheck.Schedule(c)

@@ -75,7 +75,7 @@ func (f *fixture) ReadVerdict(_ context.Context, _ claims.Claim, owner *claims.O
 
 func (f *fixture) Schedule(c claims.Claim) { f.did = append(f.did, "schedule "+c.ID) }
 
-func (f *fixture) Preserved(c claims.Claim, _ ownership.Decision, seen bool) {
+func (f *fixture) Preserved(_ context.Context, c claims.Claim, _ ownership.Decision, seen bool) {
 	f.did = append(f.did, "preserve "+c.ID)
 	if seen {
 		f.did = append(f.did, "seen")
@@ -187,7 +187,7 @@ func TestWhatBecomesOfTheClaimOfADeletedPod(t *testing.T) {
 		"nobody saw it go, it lives": {func(*fixture) {}, alive, nil, []types.UID{"A"}, []string{"preserve sb_1"}, claims.Preserved, events.ReasonPreserved},
 		"decided before": {func(f *fixture) {
 			f.add(pod(deleting))
-			_ = f.table.Preserve(key, "sb_1", pods.ControllerOf(pod()))
+			_ = f.table.Preserve(key, "sb_1", pods.ControllerOf(pod()), time.Time{})
 		}, gone, nil, nil, nil, claims.Preserved, ""},
 		"the file fails": {func(f *fixture) {
 			f.add(pod(deleting))
@@ -220,6 +220,39 @@ func TestWhatBecomesOfTheClaimOfADeletedPod(t *testing.T) {
 				}
 				if got := f.events.Of("Pod/a"); tc.event == "" && len(got) > 0 || tc.event != "" && !slices.Equal(got, []string{tc.event}) {
 					t.Errorf("events %v, want %q", got, tc.event)
+				}
+			})
+		})
+	}
+}
+
+func TestWhenADeletionWasSeen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		before func(*fixture)
+		seen   bool
+	}{
+		"the Pod is being deleted":            {func(f *fixture) { f.add(pod(deleting)) }, true},
+		"the watch showed that it is gone":    {func(f *fixture) { f.gone(true) }, true},
+		"a list lacks it":                     {func(f *fixture) { f.gone(false) }, false},
+		"it went while the daemon was away":   {func(*fixture) {}, false},
+		"only virtual-kubelet says so":        {func(f *fixture) { f.add(pod()) }, false},
+		"its name belongs to another Pod now": {func(f *fixture) { f.gone(false); f.add(fakes.NewPod("a", "P2", "A")) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFixture(t, func(t *testing.T, f *fixture) {
+				f.claim()
+				f.verdict = alive
+				tc.before(f)
+				if err := f.d.FinishDelete(t.Context(), pod(deleting)); err != nil {
+					t.Fatal(err)
+				}
+				c, _ := f.table.Get(key)
+				want := time.Time{}
+				if tc.seen {
+					want = time.Now()
+				}
+				if c.State != claims.Preserved || !c.PodDeletedAt.Equal(want) {
+					t.Errorf("%s, its Pod was deleted at %v, want %v", c.State, c.PodDeletedAt, want)
 				}
 			})
 		})

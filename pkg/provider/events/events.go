@@ -7,8 +7,11 @@
 package events
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
@@ -26,6 +29,8 @@ const (
 	ReasonReleased  = "SandboxReleased"
 	ReasonRefused   = "SandboxRefused"
 	ReasonAddress   = "SandboxAddressUnusable"
+
+	ReasonUnadoptable = "SandboxUnadoptable"
 )
 
 // Sink takes events; client-go's event recorder implements it.
@@ -73,6 +78,13 @@ func (r *Recorder) ClaimEnded(c claims.Claim, reason, message string) {
 // Preserved records that the claim's Pod is gone, and why its sandbox is kept.
 func (r *Recorder) Preserved(c claims.Claim, d ownership.Decision) {
 	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonPreserved, "the pod is gone and its sandbox is kept: "+d.Reason)
+}
+
+// Unadoptable records that no Pod can adopt the claim, whose sandbox is therefore released
+// when it has been kept for the grace.
+func (r *Recorder) Unadoptable(c claims.Claim, grace time.Duration) {
+	r.record(subjectOfClaim(c), corev1.EventTypeWarning, ReasonUnadoptable,
+		"no other pod will have the random name of this pod, and its sandbox is released after "+duration.HumanDuration(grace))
 }
 
 // Released records why the claim's sandbox is released.

@@ -6,6 +6,7 @@ package events
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,6 +36,7 @@ func TestWhichObjectsAnEventIsAbout(t *testing.T) {
 		"a Pod ended":          {func(r *Recorder) { r.PodEnded(owned, "Because", "") }, both("Because")},
 		"a claim ended":        {func(r *Recorder) { r.ClaimEnded(claim, "Because", "") }, both("Because")},
 		"preserved":            {func(r *Recorder) { r.Preserved(claim, ownership.Decision{}) }, both(ReasonPreserved)},
+		"unadoptable":          {func(r *Recorder) { r.Unadoptable(claim, time.Minute) }, both(ReasonUnadoptable)},
 		"released":             {func(r *Recorder) { r.Released(claim, "its owner is gone") }, both(ReasonReleased)},
 		"released later":       {func(r *Recorder) { r.Released(preserved, "its owner is gone") }, map[string][]string{"Pod/a": {ReasonReleased}, "Sandbox/of-T": {ReasonReleased}}},
 		"refused":              {func(r *Recorder) { r.Refused(owned, errors.New("no")) }, map[string][]string{"Sandbox/of-S": {ReasonRefused}}},

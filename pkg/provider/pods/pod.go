@@ -30,7 +30,8 @@ func Terminal(pod *corev1.Pod) bool {
 
 // HolderOf is the Pod as the table records it.
 func HolderOf(pod *corev1.Pod) claims.Holder {
-	return claims.Holder{PodUID: pod.UID, Controller: ControllerOf(pod)}
+	controller := ControllerOf(pod)
+	return claims.Holder{PodUID: pod.UID, Controller: controller, RandomName: randomName(pod, controller)}
 }
 
 // ControllerOf is the Pod's controller owner; nil for a bare Pod.

@@ -36,10 +36,16 @@ type fixture struct {
 	hasPod   map[string]bool
 	lists    uint64
 	released []string // the keys of the claims whose release was recorded
+	// announced has the keys of the claims whose grace was announced.
+	announced []string
+	grace     time.Duration
 }
 
-func (f *fixture) HasNoPod(c claims.Claim) bool          { return !f.hasPod[c.ID] }
-func (f *fixture) Released(c claims.Claim, _ string)     { f.released = append(f.released, c.Key) }
+func (f *fixture) HasNoPod(c claims.Claim) bool      { return !f.hasPod[c.ID] }
+func (f *fixture) Released(c claims.Claim, _ string) { f.released = append(f.released, c.Key) }
+func (f *fixture) Unadoptable(c claims.Claim, _ time.Duration) {
+	f.announced = append(f.announced, c.Key)
+}
 func (f *fixture) PodLists() uint64                      { return f.lists }
 func (f *fixture) read(name string) (claims.Claim, bool) { return f.table.Get(keyOf(name)) }
 
@@ -60,20 +66,26 @@ func (f *fixture) open() {
 	f.table = fakes.OpenTable(f.t, f.fs)
 	index := sandboxes.NewIndex(f.node, f.table, func(claims.Claim) bool { return false })
 	f.queue = NewQueue(Config{Table: f.table, Client: f.node, Index: index, ReleaseByID: f.node.ReleaseByID, Jitter: 0.1})
-	f.check = NewOwnerCheck(OwnerCheckConfig{Table: f.table, Queue: f.queue, Owners: f.owners, Pods: f, Events: f, PodLists: f.PodLists})
+	f.check = NewOwnerCheck(OwnerCheckConfig{Table: f.table, Queue: f.queue, Owners: f.owners, Pods: f, Events: f, PodLists: f.PodLists, Grace: f.grace})
 }
 
 // claim is a new claim of the Pod, whose owner lives.
 func (f *fixture) claim(name string, owner types.UID) claims.Claim {
 	f.t.Helper()
-	got, err := f.node.Claim(f.t.Context(), sandboxd.ClaimRequest{ClaimRef: keyOf(name)})
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	holder := claims.Holder{PodUID: types.UID("P-" + name)}
 	if owner != "" {
 		f.owners.Set(ownership.Alive, owner)
 		holder.Controller = &claims.Owner{Kind: "Sandbox", UID: owner}
+	}
+	return f.claimFor(name, holder)
+}
+
+// claimFor is a new claim of the Pod.
+func (f *fixture) claimFor(name string, holder claims.Holder) claims.Claim {
+	f.t.Helper()
+	got, err := f.node.Claim(f.t.Context(), sandboxd.ClaimRequest{ClaimRef: keyOf(name)})
+	if err != nil {
+		f.t.Fatal(err)
 	}
 	if err := f.table.Add(keyOf(name), claims.NewRow(got, holder, time.Now()), nil); err != nil {
 		f.t.Fatal(err)
@@ -85,10 +97,14 @@ func (f *fixture) claim(name string, owner types.UID) claims.Claim {
 // preserve is the deletion of the claim's Pod while its owner lives.
 func (f *fixture) preserve(c claims.Claim, seen bool) {
 	f.t.Helper()
-	if err := f.table.Preserve(c.Key, c.ID, c.Controller); err != nil {
+	var deleted time.Time
+	if seen {
+		deleted = time.Now()
+	}
+	if err := f.table.Preserve(c.Key, c.ID, c.Controller, deleted); err != nil {
 		f.t.Fatal(err)
 	}
-	f.check.Preserved(c, f.check.ReadVerdict(f.t.Context(), c, c.Controller), seen)
+	f.check.Preserved(f.t.Context(), c, f.check.ReadVerdict(f.t.Context(), c, c.Controller), seen)
 }
 
 // run runs the queue until the returned function is called.

@@ -30,9 +30,10 @@ type Pods interface {
 	HasNoPod(claims.Claim) bool
 }
 
-// Events records releases.
+// Events records releases, also before they happen.
 type Events interface {
 	Released(c claims.Claim, why string)
+	Unadoptable(c claims.Claim, grace time.Duration)
 }
 
 // OwnerCheckConfig configures an OwnerCheck.
@@ -48,11 +49,15 @@ type OwnerCheckConfig struct {
 	// Hold is how long claims are kept whose Pods and owners went missing together
 	// without a deletion being seen; 0 means [DefaultHold].
 	Hold time.Duration
+	// Grace is how long a claim that no Pod can adopt is kept while its owner lives,
+	// from the deletion of its Pod; 0 means until its owner or its lease ends.
+	Grace time.Duration
 }
 
 // OwnerCheck reads the owners of claims that no Pod holds: preserved claims, and claims
 // whose Pod vanished unseen. An owner that is gone, replaced, being deleted or expired
-// releases the claim; any other owner keeps it. It is safe for concurrent use.
+// releases the claim; any other owner keeps it, but not for longer than a grace if no Pod
+// can adopt the claim. It is safe for concurrent use.
 type OwnerCheck struct {
 	table    *claims.Table
 	queue    *Queue
@@ -62,6 +67,7 @@ type OwnerCheck struct {
 	podLists func() uint64
 	rechecks *rechecks
 	held     heldClaims
+	grace    time.Duration
 }
 
 // NewOwnerCheck returns an OwnerCheck. It no longer checks claims that its queue has
@@ -69,7 +75,7 @@ type OwnerCheck struct {
 func NewOwnerCheck(c OwnerCheckConfig) *OwnerCheck {
 	return &OwnerCheck{
 		table: c.Table, queue: c.Queue, owners: c.Owners, pods: c.Pods, events: c.Events, podLists: c.PodLists,
-		rechecks: c.Queue.rechecks, held: heldClaims{hold: cmp.Or(c.Hold, DefaultHold)},
+		rechecks: c.Queue.rechecks, held: heldClaims{hold: cmp.Or(c.Hold, DefaultHold)}, grace: c.Grace,
 	}
 }
 
@@ -114,15 +120,11 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 		return
 	}
 	d := o.confirmPodGone(ctx, c, o.verdictForClaim(ctx, c))
-	now := time.Now()
 	if !d.Release {
-		o.held.kept(c, d, now)
-		if o.rechecks.kept(c, d.Reason, now) {
-			logger.Info("no pod holds this claim; its sandbox is preserved", d.Attrs()...)
-		}
-		o.rechecks.alive(c, d, o.podLists())
+		o.keep(klog.NewContext(ctx, logger), c, d)
 		return
 	}
+	now := time.Now()
 	if d.Missing() && !o.rechecks.deletionKnown(c, o.podLists()) {
 		release, held, began := o.held.mayRelease(c, now)
 		if began {
@@ -133,10 +135,35 @@ func (o *OwnerCheck) check(ctx context.Context, seen claims.Claim) {
 			return
 		}
 	}
+	o.release(klog.NewContext(ctx, logger), c, d.Reason)
+}
+
+// keep records a verdict that keeps the claim, unless no Pod can adopt the claim and its
+// grace has ended.
+func (o *OwnerCheck) keep(ctx context.Context, c claims.Claim, d ownership.Decision) {
+	if o.graceEnded(c, d, time.Now()) {
+		if d = o.confirmNeverAdopted(ctx, c, d); d.Release {
+			o.release(ctx, c, d.Reason)
+			return
+		}
+	}
+	now := time.Now()
+	o.held.kept(c, d, now)
+	if o.rechecks.kept(c, d.Reason, now) {
+		klog.FromContext(ctx).Info("no pod holds this claim; its sandbox is preserved", d.Attrs()...)
+	}
+	if until, ends := o.KeptUntil(c); ends {
+		o.rechecks.notAfter(c, until, now)
+	}
+	o.rechecks.alive(c, d, o.podLists())
+}
+
+// release hands a claim whose release is authorised to the queue.
+func (o *OwnerCheck) release(ctx context.Context, c claims.Claim, reason string) {
 	o.queue.Enqueue(ctx, c)
 	o.held.forget(c.ID)
-	logger.Info("no pod holds this claim; its release is authorised", "reason", d.Reason)
-	o.events.Released(c, d.Reason)
+	klog.FromContext(ctx).Info("no pod holds this claim; its release is authorised", "reason", reason)
+	o.events.Released(c, reason)
 }
 
 // confirmPodGone reads the Pod before a verdict about its owner releases. The Pod cache
@@ -184,12 +211,13 @@ func (o *OwnerCheck) Schedule(c claims.Claim) { o.rechecks.schedule(c) }
 
 // Preserved schedules the first check of a claim that decision d preserved when its Pod
 // was deleted or vanished. seen is true if the deletion of the Pod was seen.
-func (o *OwnerCheck) Preserved(c claims.Claim, d ownership.Decision, seen bool) {
+func (o *OwnerCheck) Preserved(ctx context.Context, c claims.Claim, d ownership.Decision, seen bool) {
 	o.rechecks.schedule(c)
 	if seen {
 		o.rechecks.deletionSeen(c)
 	}
 	o.rechecks.alive(c, d, o.podLists())
+	o.announceGrace(ctx, c)
 }
 
 // Displaced records that a Pod of another owner takes the claim's name. Unless the

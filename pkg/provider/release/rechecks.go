@@ -115,6 +115,16 @@ func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed b
 	return changed
 }
 
+// notAfter brings the next check of the claim forward to at, unless at has passed.
+func (r *rechecks) notAfter(c claims.Claim, at, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if next, ok := r.next[c.Key]; ok && next.id == c.ID && at.After(now) && at.Before(next.at) {
+		next.at = at
+		r.next[c.Key] = next
+	}
+}
+
 // keptBecause is the latest verdict that kept the claim; empty when there is none.
 func (r *rechecks) keptBecause(c claims.Claim) string {
 	r.mu.Lock()

@@ -38,6 +38,11 @@ type ClaimCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	Preserved int64 `json:"preserved"`
 
+	// unadoptable claims are the preserved ones that no Pod can adopt.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Unadoptable int64 `json:"unadoptable"`
+
 	// quarantined claims wait for sandboxd's confirmation after a start.
 	// +kubebuilder:validation:Minimum=0
 	Quarantined int64 `json:"quarantined"`
@@ -101,6 +106,11 @@ type NodeClaim struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	WaitingFor string `json:"waitingFor,omitempty"`
+
+	// unadoptable is true if the Pod is gone, and its name was random: no later Pod of
+	// its owner will have the name that it would need to adopt the claim.
+	// +optional
+	Unadoptable bool `json:"unadoptable,omitempty"`
 }
 
 // ClaimOwner identifies a Pod's controller owner, in the Pod's namespace.

@@ -53,6 +53,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: unadoptable
+      type:
+        scalar: numeric
+      default: 0
 - name: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimOwner
   map:
     fields:
@@ -102,6 +106,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: unadoptable
+      type:
+        scalar: boolean
     - name: waitingFor
       type:
         scalar: string

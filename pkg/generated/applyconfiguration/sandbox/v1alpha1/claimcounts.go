@@ -14,6 +14,8 @@ type ClaimCountsApplyConfiguration struct {
 	Bound *int64 `json:"bound,omitempty"`
 	// preserved claims wait for a Pod of their owner, or for the owner's end.
 	Preserved *int64 `json:"preserved,omitempty"`
+	// unadoptable claims are the preserved ones that no Pod can adopt.
+	Unadoptable *int64 `json:"unadoptable,omitempty"`
 	// quarantined claims wait for sandboxd's confirmation after a start.
 	Quarantined *int64 `json:"quarantined,omitempty"`
 	// releasing claims wait for sandboxd to confirm that they are gone.
@@ -44,6 +46,14 @@ func (b *ClaimCountsApplyConfiguration) WithBound(value int64) *ClaimCountsApply
 // If called multiple times, the Preserved field is set to the value of the last call.
 func (b *ClaimCountsApplyConfiguration) WithPreserved(value int64) *ClaimCountsApplyConfiguration {
 	b.Preserved = &value
+	return b
+}
+
+// WithUnadoptable sets the Unadoptable field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Unadoptable field is set to the value of the last call.
+func (b *ClaimCountsApplyConfiguration) WithUnadoptable(value int64) *ClaimCountsApplyConfiguration {
+	b.Unadoptable = &value
 	return b
 }
 

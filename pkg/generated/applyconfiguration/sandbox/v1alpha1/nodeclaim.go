@@ -38,6 +38,9 @@ type NodeClaimApplyConfiguration struct {
 	Deadline *v1.Time `json:"deadline,omitempty"`
 	// waitingFor is what the claim is waiting for; empty if it waits for nothing.
 	WaitingFor *string `json:"waitingFor,omitempty"`
+	// unadoptable is true if the Pod is gone, and its name was random: no later Pod of
+	// its owner will have the name that it would need to adopt the claim.
+	Unadoptable *bool `json:"unadoptable,omitempty"`
 }
 
 // NodeClaimApplyConfiguration constructs a declarative configuration of the NodeClaim type for use with
@@ -115,5 +118,13 @@ func (b *NodeClaimApplyConfiguration) WithDeadline(value v1.Time) *NodeClaimAppl
 // If called multiple times, the WaitingFor field is set to the value of the last call.
 func (b *NodeClaimApplyConfiguration) WithWaitingFor(value string) *NodeClaimApplyConfiguration {
 	b.WaitingFor = &value
+	return b
+}
+
+// WithUnadoptable sets the Unadoptable field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Unadoptable field is set to the value of the last call.
+func (b *NodeClaimApplyConfiguration) WithUnadoptable(value bool) *NodeClaimApplyConfiguration {
+	b.Unadoptable = &value
 	return b
 }
