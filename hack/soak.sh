@@ -42,9 +42,9 @@ play() {
   local count=0
   cd "${root}/test/sim"
   while ((SECONDS < seconds)); do
-    "${work}/sim.test" -test.run='^TestHistories$' -test.timeout=1h -first="$((seed + count))" -histories=500
+    "${work}/sim.test" -test.run='^Test(Replica)?Histories$' -test.timeout=1h -first="$((seed + count))" -histories=500
     count=$((count + 500))
-    echo "after ${SECONDS} s: ${count} histories of 100 steps, no failure"
+    echo "after ${SECONDS} s: ${count} histories of 100 steps, and a quarter as many with replicas, no failure"
   done
 }
 

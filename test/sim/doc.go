@@ -17,6 +17,9 @@
 // A restore of the API server authorizes nothing: if it removes several Pods together
 // with their owners, their sandboxes live for the hold's duration.
 //
+// A sandbox whose Pod had a random name may also be released some minutes after the
+// Pod was deleted, because no other Pod can adopt it.
+//
 // After a restart of sandboxd the list and the single reads can be wrong together for
 // four minutes. The list alone can be wrong for any time.
 //

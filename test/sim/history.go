@@ -33,7 +33,7 @@ type Outcome struct {
 func Play(t *testing.T, seed uint64, steps []Step) (o Outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		do := map[string]func(*World, uint32, uint32){}
-		for _, a := range actions() {
+		for _, a := range append(actions(), replicaActions()...) {
 			do[a.name] = a.do
 		}
 		w := NewWorld(t, seed, 4)

@@ -22,11 +22,19 @@ var (
 // TestHistories plays random histories and checks the rules after every step.
 // A failure reports its seed for a replay, and a minimal list of steps that still
 // fails.
-func TestHistories(t *testing.T) {
+func TestHistories(t *testing.T) { playAll(t, NewHistory, *histories) }
+
+// TestReplicaHistories plays histories that also have Pods with random names, whose claims
+// no other Pod can adopt. They have a deck of their own, so that the seeds of
+// TestHistories stay what they are.
+func TestReplicaHistories(t *testing.T) { playAll(t, NewReplicaHistory, max(1, *histories/4)) }
+
+func playAll(t *testing.T, history func(seed uint64, n int) []Step, histories int) {
+	t.Helper()
 	seeds := []uint64{*seed}
 	if *seed == 0 {
 		seeds = seeds[:0]
-		for i := range *histories {
+		for i := range histories {
 			seeds = append(seeds, *first+uint64(i))
 		}
 	}
@@ -36,7 +44,7 @@ func TestHistories(t *testing.T) {
 		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
 			t.Parallel()
 			for i := lane; i < len(seeds) && !t.Failed(); i += lanes {
-				steps := leaveOut(NewHistory(seeds[i], *length), *without)
+				steps := leaveOut(history(seeds[i], *length), *without)
 				if o := Play(t, seeds[i], steps); len(o.Violations) > 0 {
 					report(t, seeds[i], steps, o)
 				}
@@ -56,8 +64,9 @@ func report(t *testing.T, seed uint64, steps []Step, o Outcome) {
 	for _, s := range steps {
 		fmt.Fprintf(&b, "\n  %v,", s)
 	}
-	t.Errorf("seed %d (replay: go test ./test/sim -run TestHistories -seed=%d -steps=%d -without=%q)\n%s\nsteps:%s\nlog:\n%s",
-		seed, seed, *length, *without, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 400))
+	test, _, _ := strings.Cut(t.Name(), "/")
+	t.Errorf("seed %d (replay: go test ./test/sim -run '^%s$' -seed=%d -steps=%d -without=%q)\n%s\nsteps:%s\nlog:\n%s",
+		seed, test, seed, *length, *without, strings.Join(o.Violations, "\n"), b.String(), tail(o.Log, 400))
 }
 
 // minimize removes steps while a violation remains.

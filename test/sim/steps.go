@@ -37,7 +37,8 @@ func name(n uint32) string { return fmt.Sprintf("team-red/notebook-%d", n%5) }
 
 func lease(n uint32) string { return pick(n, "86400", "86400", "60", "120", "600") }
 
-// actions returns all kinds of steps. A seed selects by position, so their order is fixed.
+// actions returns the kinds of steps of [NewHistory]. A seed selects by position, so their
+// order is fixed.
 func actions() []action {
 	return slices.Concat(podActions(), clusterActions(), sandboxdActions(), indexActions(), hostActions())
 }
@@ -70,10 +71,18 @@ func (w *World) some(n uint32, do func(id string) error) {
 }
 
 // NewHistory draws n steps.
-func NewHistory(seed uint64, n int) []Step {
+func NewHistory(seed uint64, n int) []Step { return draw(seed, n, actions()) }
+
+// NewReplicaHistory draws n steps, among them those about Pods with random names.
+func NewReplicaHistory(seed uint64, n int) []Step {
+	return draw(seed, n, append(actions(), replicaActions()...))
+}
+
+// draw draws n steps from those kinds.
+func draw(seed uint64, n int, kinds []action) []Step {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var deck []string
-	for _, a := range actions() {
+	for _, a := range kinds {
 		for range a.weight {
 			deck = append(deck, a.name)
 		}

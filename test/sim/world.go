@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,8 +130,10 @@ func (w *World) Start() error {
 	config := &rest.Config{Host: "http://api", Transport: alive(w.address), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	kube := kubernetes.NewForConfigOrDie(config)
 	mapper := meta.NewDefaultRESTMapper(nil)
-	kind := schema.FromAPIVersionAndKind(apiserver.SandboxAPIVersion, "Sandbox")
-	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("sandboxes"), kind.GroupVersion().WithResource("sandbox"), meta.RESTScopeNamespace)
+	for _, k := range []apiserver.Kind{apiserver.Sandbox, apiserver.ReplicaSet, apiserver.StatefulSet} {
+		kind := schema.FromAPIVersionAndKind(k.APIVersion, k.Name)
+		mapper.AddSpecific(kind, kind.GroupVersion().WithResource(k.Resource), kind.GroupVersion().WithResource(strings.ToLower(k.Name)), meta.RESTScopeNamespace)
+	}
 	d.kubelet = kubelet.New(ctx, w.address)
 	w.model.DaemonStarted()
 	guard := place.New(place.Config{Table: table, Cluster: place.NewCluster(kube.CoreV1()), FS: w.FS, StatePath: tablePath})
@@ -139,7 +142,7 @@ func (w *World) Start() error {
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1(), guard),
 		Pods:   d.kubelet.Lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.Shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
-		PodsListed: d.kubelet.Listed, MissingOwnersHold: model.MissingOwnersHold, ReleaseByID: client.ReleaseByID,
+		PodsListed: d.kubelet.Listed, MissingOwnersHold: model.MissingOwnersHold, UnadoptableGrace: model.UnadoptableGrace, ReleaseByID: client.ReleaseByID,
 	}
 	if w.Measure {
 		d.metrics = daemonmetrics.New("sim")

@@ -96,7 +96,7 @@ func (f *fixture) handedOver(past types.UID) {
 			f.t.Fatal(err)
 		}
 	}
-	if err := f.table.Preserve(key, c.ID, pods.HolderOf(fakes.NewPod("a", "P2", "T")).Controller); err != nil {
+	if err := f.table.Preserve(key, c.ID, pods.HolderOf(fakes.NewPod("a", "P2", "T")).Controller, time.Time{}); err != nil {
 		f.t.Fatal(err)
 	}
 }

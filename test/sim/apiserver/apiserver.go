@@ -36,7 +36,7 @@ const (
 	slowestCall      = 20 * time.Second
 )
 
-// API is the part of an API server that the daemon reads: Pods, the Sandboxes
+// API is the part of an API server that the daemon reads: Pods, the objects
 // that own them, and the cluster's identity. It is an [http.RoundTripper].
 type API struct {
 	// ClusterUID is the UID of the kube-system Namespace, which identifies the
@@ -50,6 +50,7 @@ type API struct {
 	backup   state
 	watchers []func(before, after *corev1.Pod)
 	relists  []func(map[string]*corev1.Pod)
+	made     []string // the keys of all Pods of ReplicaSets, in order
 	calls    map[string]int
 	leaks    func(text []byte)
 }
@@ -141,6 +142,7 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 		return nil, fmt.Errorf("no such path %s", req.URL.Path)
 	}
 	resource, key := parts[len(parts)-2], parts[len(parts)-3]+"/"+parts[len(parts)-1]
+	kind, isOwner := kindOf(resource)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -149,8 +151,8 @@ func (a *API) serve(req *http.Request, body []byte) (*http.Response, error) {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 			ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: a.ClusterUID},
 		})
-	case resource == "sandboxes" && req.Method == http.MethodGet:
-		if o, ok := a.state.owners[key]; ok {
+	case isOwner && req.Method == http.MethodGet:
+		if o, ok := a.state.owners[key]; ok && o.GetKind() == kind.Name {
 			return reply(req, http.StatusOK, o.Object)
 		}
 	case resource == "apiservices" && req.Method == http.MethodGet:

@@ -16,7 +16,11 @@ import (
 const SandboxAPIVersion = "agents.x-k8s.io/v1beta1"
 
 // CreateOwner creates a Sandbox unless one of that name exists. It returns the UID.
-func (a *API) CreateOwner(key string) types.UID {
+func (a *API) CreateOwner(key string) types.UID { return a.CreateOwnerOf(Sandbox, key) }
+
+// CreateOwnerOf creates an owner of that kind unless one of that name exists. It returns
+// the UID.
+func (a *API) CreateOwnerOf(kind Kind, key string) types.UID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if o, ok := a.state.owners[key]; ok {
@@ -24,8 +28,8 @@ func (a *API) CreateOwner(key string) types.UID {
 	}
 	namespace, name, _ := strings.Cut(key, "/")
 	o := &unstructured.Unstructured{Object: map[string]any{}}
-	o.SetAPIVersion(SandboxAPIVersion)
-	o.SetKind("Sandbox")
+	o.SetAPIVersion(kind.APIVersion)
+	o.SetKind(kind.Name)
 	o.SetNamespace(namespace)
 	o.SetName(name)
 	o.SetUID(a.uid("owner"))
@@ -34,7 +38,7 @@ func (a *API) CreateOwner(key string) types.UID {
 	return o.GetUID()
 }
 
-// DeleteOwner removes a Sandbox. With foreground it only marks it for deletion.
+// DeleteOwner removes an owner. With foreground it only marks it for deletion.
 func (a *API) DeleteOwner(key string, foreground bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +120,7 @@ func ownerEnded(o *unstructured.Unstructured) bool {
 }
 
 func controllerRef(o *unstructured.Unstructured) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: SandboxAPIVersion, Kind: "Sandbox", Name: o.GetName(), UID: o.GetUID(), Controller: new(true)}
+	return metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: new(true)}
 }
 
 // Owner returns a Sandbox's UID; empty if it does not exist.

@@ -52,8 +52,8 @@ func (m *Model) Check() []string {
 }
 
 // checkRelease checks the release of a sandbox. One that a user was shown may be
-// released when its Pod is gone and its authority allows it, or when a Pod of
-// another authority has taken its name.
+// released when its Pod is gone and its authority allows it, when a Pod of another
+// authority has taken its name, or when no Pod can adopt it.
 func (m *Model) checkRelease(e history.Event) {
 	s := m.shown[e.Sandbox]
 	switch {
@@ -65,7 +65,7 @@ func (m *Model) checkRelease(e history.Event) {
 	case m.pods.replaced(s.key, s.pod):
 	case m.restores.holds(e.Sandbox, e.Time):
 		m.breaksContract("sandbox %s of %s was destroyed by its %s although %d were forgotten by a restore", e.Sandbox, s.key, e.By, MissingOwnersBound)
-	case !m.anyReleasable(s):
+	case !m.anyReleasable(s) && !m.pods.neverAdopted(s.key, s.pod, e.Time):
 		m.breaksRule(1, "sandbox %s of %s was destroyed by its %s while %v is alive", e.Sandbox, s.key, e.By, m.pods.authorities(s.pod))
 	}
 }

@@ -5,6 +5,7 @@ package model
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,6 +14,10 @@ import (
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 	"github.com/cocoonstack/vk-sandbox/test/sim/apiserver"
 )
+
+// lastCheck is the longest time from the end of all faults, or of a hold, to the check of
+// a claim without a Pod.
+const lastCheck = MissingOwnersHold + 11*time.Minute
 
 // CheckFinal returns the violations at the end of a history, after all faults but
 // the lasting ones have been lifted for long enough: everything must have finished.
@@ -62,6 +67,9 @@ func (m *Model) unfinishedRows(alive map[string]history.VM) (out []string) {
 		waits := c.State == claims.Quarantined && (lives || wanted) || c.State == claims.Tentative
 		if waits && !ended && !m.unanswerable(c.Key, c.ID) {
 			out = append(out, fmt.Sprintf("liveness: %s of %s is still %s", c.ID, c.Key, c.State))
+		}
+		if unadoptable := c.Unadoptable() && !c.PodDeletedAt.IsZero() && lives && pod == nil; unadoptable && time.Since(c.PodDeletedAt) > UnadoptableGrace+lastCheck && !m.unanswerable(c.Key, c.ID) {
+			out = append(out, fmt.Sprintf("liveness: %s of %s, which no pod can adopt, lives", c.ID, c.Key))
 		}
 	}
 	return out

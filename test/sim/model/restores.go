@@ -14,6 +14,8 @@ const (
 	// MissingOwnersBound of them lose Pod and owner together without a deletion.
 	MissingOwnersHold  = 10 * time.Minute
 	MissingOwnersBound = 3
+	// UnadoptableGrace is how long sandboxes are kept that no Pod can adopt.
+	UnadoptableGrace = 3 * time.Minute
 )
 
 // restores records the effect of API server restores on sandboxes, by id.
@@ -71,7 +73,7 @@ func (m *Model) Restore() {
 	for id, s := range m.shown {
 		_, lives := alive[id]
 		had[id] = lives && m.pods.livedAt(s.pod, now)
-		if lives && !had[id] && (m.anyReleasable(s) || m.pods.replaced(s.key, s.pod)) {
+		if lives && !had[id] && (m.anyReleasable(s) || m.pods.replaced(s.key, s.pod) || m.pods.neverAdopted(s.key, s.pod, now)) {
 			m.restores.allowed[id] = true
 		}
 	}

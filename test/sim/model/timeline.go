@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
@@ -34,6 +35,9 @@ type podHistory struct {
 	// goneAt is when its deletion was requested or it disappeared; zero while it
 	// lives.
 	goneAt time.Time
+	// deletedAt is when its deletion was requested, or it was removed; zero if only a
+	// restore has lost it.
+	deletedAt time.Time
 	// endedAt is when the API server stored its terminal status.
 	endedAt time.Time
 }
@@ -41,6 +45,8 @@ type podHistory struct {
 // ownedBy is a period in which a Pod had one authority.
 type ownedBy struct {
 	authority types.UID
+	// random is true if no other Pod of the authority will have the name.
+	random bool
 	// seenIn is the run of the daemon whose cache showed it at seenAt.
 	seenIn int
 	seenAt time.Time
@@ -55,6 +61,7 @@ func newTimeline(api *apiserver.API) *timeline {
 		defer t.mu.Unlock()
 		if after == nil {
 			t.gone(before.UID)
+			t.deleted(before.UID)
 			return
 		}
 		t.stored(after)
@@ -73,7 +80,8 @@ func (t *timeline) stored(pod *corev1.Pod) {
 		t.keys[key] = append(t.keys[key], pod.UID)
 	}
 	if a := apiserver.AuthorityOf(pod); len(h.owned) == 0 || h.owned[len(h.owned)-1].authority != a {
-		h.owned = append(h.owned, ownedBy{authority: a})
+		random := apiserver.RandomName(pod.GenerateName, metav1.GetControllerOf(pod))
+		h.owned = append(h.owned, ownedBy{authority: a, random: random})
 	}
 	switch {
 	case !apiserver.Terminal(pod):
@@ -83,6 +91,13 @@ func (t *timeline) stored(pod *corev1.Pod) {
 	}
 	if pod.DeletionTimestamp != nil {
 		t.gone(pod.UID)
+		t.deleted(pod.UID)
+	}
+}
+
+func (t *timeline) deleted(uid types.UID) {
+	if h := t.pods[uid]; h != nil && h.deletedAt.IsZero() {
+		h.deletedAt = time.Now()
 	}
 }
 
@@ -102,7 +117,7 @@ func (t *timeline) restored(pods map[string]*corev1.Pod) {
 		there[pod.UID] = true
 		h := t.pods[pod.UID]
 		if h != nil && !h.goneAt.IsZero() && pod.DeletionTimestamp == nil {
-			h.goneAt = time.Time{}
+			h.goneAt, h.deletedAt = time.Time{}, time.Time{}
 			t.keys[key] = append(t.keys[key], pod.UID)
 		}
 		t.stored(pod)
@@ -160,17 +175,43 @@ func (t *timeline) markLearned(lastFault time.Time) {
 func (t *timeline) authorities(uid types.UID) (out []types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for _, o := range t.possible(uid) {
+		out = append(out, o.authority)
+	}
+	return out
+}
+
+// possible returns the periods of the possible authorities. The caller holds mu.
+func (t *timeline) possible(uid types.UID) (out []ownedBy) {
 	h := t.pods[uid]
 	if h == nil {
 		return nil
 	}
 	for _, o := range slices.Backward(h.owned) {
-		out = append(out, o.authority)
+		out = append(out, o)
 		if o.learned || (o.seenIn == t.run && t.run > 0) {
 			break
 		}
 	}
 	return out
+}
+
+// neverAdopted reports whether no Pod can adopt the sandbox of this Pod, and it has been
+// kept for the grace: its name was random, it was deleted that long ago, and no Pod has
+// the name. A restore that lost the Pod is no deletion.
+func (t *timeline) neverAdopted(key string, uid types.UID, at time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h := t.pods[uid]
+	if h == nil || h.deletedAt.IsZero() || at.Sub(h.deletedAt) < UnadoptableGrace {
+		return false
+	}
+	for _, other := range t.keys[key] {
+		if gone := t.pods[other].goneAt; gone.IsZero() || gone.After(at) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(t.possible(uid), func(o ownedBy) bool { return o.random })
 }
 
 // mayAdopt reports whether the Pod next may adopt the sandbox of the Pod last.
