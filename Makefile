@@ -131,8 +131,8 @@ update-base-images: ## Pin the base images to the current digests of their tags
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: build ## Start a real Kubernetes on this machine with HOSTS=n hosts, each with a simulated sandboxd
-	@bin/cluster up --hosts=$(HOSTS) --sandboxd-bin=bin/sandboxd-sim
+cluster-up: build ## Start a real Kubernetes with agent-sandbox and HOSTS=n hosts, each with a simulated sandboxd
+	@HOSTS=$(HOSTS) hack/cluster-up.sh
 
 .PHONY: cluster-down
 cluster-down: bin/cluster ## End the cluster and undo its changes to the machine

@@ -47,7 +47,7 @@ down() {
 trap down EXIT
 
 if [[ ! -e "${state}/cluster.json" ]]; then
-  bin/cluster up --hosts=1 --sandboxd-bin=bin/sandboxd-sim
+  HOSTS=1 hack/cluster-up.sh
 fi
 bin/bench \
   --daemon=bin/vk-sandbox --kwok=bin/kwok --kwok-stages="${kwok}/kustomize/stage" \

@@ -43,7 +43,7 @@ down() {
 }
 trap down EXIT
 
-bin/cluster up --hosts="${HOSTS:-2}" --sandboxd-bin=bin/sandboxd-sim
+HOSTS="${HOSTS:-2}" hack/cluster-up.sh
 E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
 # One package at a time, because each installs a release of the chart.

@@ -17,7 +17,7 @@ func TestNoCapacity(t *testing.T) {
 	f := newFixture(t)
 	setCapacity(t, f.suite, -1)
 
-	f.createPod(newOwnedPod(f.createSandbox("box")))
+	f.createSandbox(newPod("box"))
 	f.waitPod("box", "Pending for want of capacity", func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodPending && strings.Contains(pod.Status.Message, "no warm capacity")
 	})

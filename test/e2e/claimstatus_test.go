@@ -56,8 +56,8 @@ func TestClaimStatus(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	host := f.info.Hosts[0]
-	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
+	owner := f.createSandbox(newPod("box"))
+	id := f.claimOf("box")
 
 	bound := f.waitClaim("box", v1alpha1.ClaimBound)
 	if bound.ID != id || bound.Address != host.SandboxdAddr || bound.Owner == nil || bound.Owner.UID != owner.GetUID() ||
@@ -78,8 +78,7 @@ func TestClaimStatus(t *testing.T) {
 	}
 	f.hostShows(host, "box", id, v1alpha1.ClaimBound)
 
-	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
+	f.suspend("box")
 	preserved := f.waitClaim("box", v1alpha1.ClaimPreserved)
 	if preserved.ID != id || !strings.Contains(preserved.WaitingFor, "the end of its owner") {
 		t.Errorf("the claim is shown as %+v", preserved)

@@ -174,7 +174,7 @@ func TestCrossNodeTokenWritesNothing(t *testing.T) {
 	if own == other {
 		t.Fatal("this test needs two hosts")
 	}
-	f.createSandbox("box")
+	f.createSandbox(newPod("box"))
 	pods := map[string]string{own.VirtualNode(): "own", other.VirtualNode(): "other"}
 	daemons := map[string]*corev1.Pod{}
 	for _, h := range f.info.Hosts {

@@ -94,14 +94,13 @@ func waitDaemons(t *testing.T, s *suite) {
 
 func TestDaemonKilledBetween(t *testing.T) {
 	f := newFixture(t)
-	owner := f.createSandbox("box")
-	id := f.runAndDelete(newOwnedPod(owner))
+	id := f.runAndSuspend(newPod("box"))
 
 	killDaemons(t, f.suite)
 	waitDaemons(t, f.suite)
 	f.assertOneAlive("box", id)
 
-	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+	if adopted := f.resume("box"); adopted != id {
 		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
 	}
 	f.assertOneAlive("box", id)
@@ -110,7 +109,7 @@ func TestDaemonKilledBetween(t *testing.T) {
 // TestDaemonKilledWhilePodRuns checks that the Pod does not change.
 func TestDaemonKilledWhilePodRuns(t *testing.T) {
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
+	id := f.runSandbox(newPod("box"))
 	before := f.waitRunning("box")
 
 	killDaemons(t, f.suite)
@@ -147,16 +146,16 @@ func TestTaintIsRestored(t *testing.T) {
 // verdict as with a running daemon.
 func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	f := newFixture(t)
-	owner := f.createSandbox("kept")
-	kept := f.run(newOwnedPod(owner))
-	gone := f.run(newOwnedPod(f.createSandbox("gone")))
+	kept := f.runSandbox(newPod("kept"))
+	gone := f.runSandbox(newPod("gone"))
 	bare := f.run(newPod("bare"))
 
 	stopDaemons(t, f.suite)
-	f.deletePod("kept", forced)
-	f.deletePod("bare", forced)
-	f.deletePod("gone", forced)
+	f.patchSandbox("kept", `{"spec": {"operatingMode": "Suspended"}}`)
 	f.deleteSandbox("gone")
+	for _, name := range []string{"kept", "bare", "gone"} {
+		f.deletePod(name, forced)
+	}
 	for _, name := range []string{"kept", "gone", "bare"} {
 		f.waitGone(name)
 	}
@@ -171,7 +170,7 @@ func TestPodsLostWhileDaemonIsAway(t *testing.T) {
 	f.waitReleased("gone", gone)
 	f.waitReleased("bare", bare)
 	f.assertOneAlive("kept", kept)
-	if adopted := f.run(newOwnedPod(owner)); adopted != kept {
+	if adopted := f.resume("kept"); adopted != kept {
 		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, kept)
 	}
 	f.assertOneAlive("kept", kept)

@@ -19,9 +19,8 @@ import (
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	owner := f.createSandbox("box")
-	id := f.runAndDelete(newOwnedPod(owner))
-	f.runAndDelete(newOwnedPod(owner))
+	id := f.runAndSuspend(newPod("box"))
+	f.resume("box")
 	f.deleteSandbox("box")
 	f.waitReleased("box", id)
 

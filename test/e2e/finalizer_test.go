@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -25,10 +26,9 @@ const finalizer = "e2e.sandbox.cocoonstack.io/keep"
 func TestPodKeptByFinalizer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	t.Cleanup(func() { f.removeFinalizers(context.Background(), "box") })
-	pod := newOwnedPod(f.createSandbox("box"))
-	pod.Finalizers = []string{finalizer}
-	id := f.run(pod)
+	t.Cleanup(func() { f.setFinalizers(context.Background(), "box") })
+	id := f.runSandbox(newPod("box"))
+	f.setFinalizers(t.Context(), "box", finalizer)
 
 	f.deletePod("box", metav1.DeleteOptions{})
 	failed := f.waitPod("box", "Failed because it was deleted", func(pod *corev1.Pod) bool {
@@ -50,15 +50,18 @@ func TestPodKeptByFinalizer(t *testing.T) {
 	if err != nil || kept.UID != failed.UID || kept.Status.Phase != corev1.PodFailed {
 		t.Errorf("after the release the Pod is %+v, %v", kept.Status, err)
 	}
-	f.removeFinalizers(t.Context(), "box")
+	f.setFinalizers(t.Context(), "box")
 	f.waitGone("box")
 	f.assertEventsOnce("box", "SandboxClaimed", "SandboxPreserved", "SandboxReleased")
 }
 
-func (f *fixture) removeFinalizers(ctx context.Context, name string) {
+func (f *fixture) setFinalizers(ctx context.Context, name string, finalizers ...string) {
 	f.t.Helper()
-	patch := []byte(`{"metadata": {"finalizers": null}}`)
-	_, err := f.client.CoreV1().Pods(f.namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": finalizers}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	_, err = f.client.CoreV1().Pods(f.namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if ignoreNotFound(err) != nil {
 		f.t.Error(err)
 	}

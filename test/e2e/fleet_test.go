@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/apis/sandbox/v1alpha1"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
@@ -21,38 +20,27 @@ import (
 // preserved ones without a Pod.
 type fleet struct {
 	*fixture
-	running   map[string]*corev1.Pod
-	preserved map[string]vm
-}
-
-// vm is a preserved one.
-type vm struct {
-	claim string
-	owner *unstructured.Unstructured
-	host  clusterinfo.Host
+	running map[string]*corev1.Pod
+	// preserved has the claim of each suspended Sandbox.
+	preserved map[string]string
 }
 
 func newFleet(f *fixture) *fleet {
 	f.t.Helper()
-	all := &fleet{f, map[string]*corev1.Pod{}, map[string]vm{}}
+	all := &fleet{f, map[string]*corev1.Pod{}, map[string]string{}}
 	for _, h := range f.info.Hosts {
 		owned, bare, preserved := "owned-"+h.Name, "bare-"+h.Name, "preserved-"+h.Name
-		owner := f.createSandbox(preserved)
-		for _, pod := range []*corev1.Pod{newOwnedPod(f.createSandbox(owned)), newPod(bare), newOwnedPod(owner)} {
-			f.createPod(on(h, pod))
-		}
-		all.preserved[preserved], all.running[owned], all.running[bare] = vm{owner: owner, host: h}, nil, nil
+		f.createSandbox(on(h, newPod(owned)))
+		f.createSandbox(on(h, newPod(preserved)))
+		f.createPod(on(h, newPod(bare)))
+		all.preserved[preserved], all.running[owned], all.running[bare] = "", nil, nil
 	}
-	for name, kept := range all.preserved {
-		kept.claim = f.waitRunning(name).Annotations[podcontract.AnnotationClaimID]
-		all.preserved[name] = kept
-		f.deletePod(name, metav1.DeleteOptions{})
+	for name := range all.preserved {
+		all.preserved[name] = f.claimOf(name)
+		f.suspend(name)
 	}
 	for name := range all.running {
 		all.running[name] = f.waitRunning(name)
-	}
-	for name := range all.preserved {
-		f.waitGone(name)
 	}
 	return all
 }
@@ -80,8 +68,8 @@ func (all *fleet) assertUntouched(after string) {
 		}
 		all.assertOneAlive(name, id)
 	}
-	for name, kept := range all.preserved {
-		all.assertOneAlive(name, kept.claim)
+	for name, claim := range all.preserved {
+		all.assertOneAlive(name, claim)
 	}
 }
 
@@ -89,9 +77,9 @@ func (all *fleet) assertUntouched(after string) {
 // adopts a preserved VM, and the VM of a bare Pod is released with the Pod.
 func (all *fleet) assertServed(after string) {
 	all.t.Helper()
-	for name, kept := range all.preserved {
-		if id := all.run(on(kept.host, newOwnedPod(kept.owner))); id != kept.claim {
-			all.t.Errorf("after %s: the new Pod of %s has claim %s, want %s adopted", after, name, id, kept.claim)
+	for name, claim := range all.preserved {
+		if id := all.resume(name); id != claim {
+			all.t.Errorf("after %s: the new Pod of %s has claim %s, want %s adopted", after, name, id, claim)
 		}
 	}
 	all.assertUntouched(after)
@@ -115,9 +103,9 @@ func (all *fleet) assertInTables(after string) {
 			all.t.Errorf("after %s: no table has claim %s of %s", after, id, name)
 		}
 	}
-	for name, kept := range all.preserved {
-		if !strings.Contains(tables.String(), kept.claim) {
-			all.t.Errorf("after %s: no table has claim %s of %s", after, kept.claim, name)
+	for name, claim := range all.preserved {
+		if !strings.Contains(tables.String(), claim) {
+			all.t.Errorf("after %s: no table has claim %s of %s", after, claim, name)
 		}
 	}
 }

@@ -23,13 +23,13 @@ func TestManyMissingOwnersAreHeld(t *testing.T) {
 	// The smallest number that is held.
 	claims := map[string]string{"one": "", "two": "", "three": ""}
 	for name := range claims {
-		claims[name] = f.run(newOwnedPod(f.createSandbox(name)))
+		claims[name] = f.runSandbox(newPod(name))
 	}
 	stopDaemons(t, f.suite)
 	t.Cleanup(func() { resetRelease(t, f.suite) })
 	for name := range claims {
-		f.deletePod(name, forced)
 		f.deleteSandbox(name)
+		f.deletePod(name, forced)
 		f.waitGone(name)
 	}
 	if err := f.upgrade(t.Context(), "claims.missingOwnersHold=1h"); err != nil {

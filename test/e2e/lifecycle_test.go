@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
@@ -24,9 +23,9 @@ import (
 func TestSandboxPodRuns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	pod := newOwnedPod(f.createSandbox("box"))
+	pod := newPod("box")
 	pod.Annotations[podcontract.AnnotationTTLSeconds] = "3600"
-	f.createPod(pod)
+	f.createSandbox(pod)
 	running := f.waitRunning("box")
 	id := running.Annotations[podcontract.AnnotationClaimID]
 
@@ -108,14 +107,11 @@ func (f *fixture) scheduled(name string) {
 func TestPodDeletedWhileSandboxLives(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	owner := f.createSandbox("box")
-	id := f.run(newOwnedPod(owner))
+	id := f.runSandbox(newPod("box"))
+	first := f.waitRunning("box")
 
 	f.deletePod("box", metav1.DeleteOptions{})
-	f.waitGone("box")
-	f.assertOneAlive("box", id)
-
-	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+	if adopted := f.claimOfNext(first); adopted != id {
 		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
 	}
 	f.assertOneAlive("box", id)
@@ -124,7 +120,7 @@ func TestPodDeletedWhileSandboxLives(t *testing.T) {
 func TestSandboxDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
+	id := f.runSandbox(newPod("box"))
 	f.deleteSandbox("box")
 	f.waitReleased("box", id)
 	f.waitGone("box")
@@ -135,7 +131,7 @@ func TestSandboxDeleted(t *testing.T) {
 func TestSandboxDeletedAfterItsPod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.runAndDelete(newOwnedPod(f.createSandbox("box")))
+	id := f.runAndSuspend(newPod("box"))
 	f.assertOneAlive("box", id)
 	f.deleteSandbox("box")
 	f.waitReleased("box", id)
@@ -144,15 +140,13 @@ func TestSandboxDeletedAfterItsPod(t *testing.T) {
 func TestSandboxExpired(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
-	status := []byte(`{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "SandboxExpired"}]}}`)
-	_, err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).
-		Patch(t.Context(), "box", types.MergePatchType, status, metav1.PatchOptions{}, "status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.deletePod("box", metav1.DeleteOptions{})
+	id := f.runSandbox(newPod("box"))
+	f.patchSandbox("box", fmt.Sprintf(`{"spec": {"shutdownPolicy": "Retain", "shutdownTime": %q}}`, time.Now().UTC().Format(time.RFC3339)))
 	f.waitReleased("box", id)
+	f.waitGone("box")
+	if _, err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).Get(t.Context(), "box", metav1.GetOptions{}); err != nil {
+		t.Errorf("the Sandbox is to stay: %v", err)
+	}
 }
 
 func TestBarePodDeleted(t *testing.T) {
@@ -169,11 +163,10 @@ func TestBarePodDeleted(t *testing.T) {
 func TestPodOfRecreatedSandboxClaimsNewVM(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.runAndDelete(newOwnedPod(f.createSandbox("box")))
+	id := f.runAndSuspend(newPod("box"))
 	f.deleteSandbox("box")
 
-	second := f.createSandbox("box")
-	if fresh := f.run(newOwnedPod(second)); fresh == id {
+	if fresh := f.runSandbox(newPod("box")); fresh == id {
 		t.Errorf("the Pod of another Sandbox of that name was given VM %s", id)
 	}
 	f.waitReleased("box", id)

@@ -29,7 +29,6 @@ import (
 const (
 	root     = "../.."
 	chartDir = root + "/charts/vk-sandbox"
-	crdFile  = "testdata/sandbox-crd.yaml"
 	// release is the Helm release; its namespace, DaemonSet and service account
 	// have the same name.
 	release      = "vk-sandbox-e2e"
@@ -121,11 +120,8 @@ func newSuite() (*suite, error) {
 
 // install runs the installation steps of the documentation in order.
 func (s *suite) install(ctx context.Context) error {
-	if _, err := s.kubectl(ctx, "apply", "--filename="+crdFile); err != nil {
-		return err
-	}
-	if _, err := s.kubectl(ctx, "wait", "--for=condition=Established", "crd/sandboxes.agents.x-k8s.io", "--timeout=30s"); err != nil {
-		return err
+	if _, err := s.kubectl(ctx, "--namespace=agent-sandbox-system", "rollout", "status", "deployment/agent-sandbox-controller", "--timeout=60s"); err != nil {
+		return fmt.Errorf("the tests need the agent-sandbox controller, which \"make cluster-up\" installs: %w", err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: release, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "privileged"},
@@ -205,8 +201,7 @@ func (s *suite) remove(ctx context.Context) error {
 		errs = append(errs, ignoreNotFound(s.client.CoreV1().Nodes().Delete(ctx, h.VirtualNode(), metav1.DeleteOptions{})))
 	}
 	errs = append(errs, ignoreNotFound(s.client.CoreV1().Namespaces().Delete(ctx, release, metav1.DeleteOptions{})))
-	_, crd := s.kubectl(ctx, "delete", "--filename="+crdFile, "--ignore-not-found", "--wait=false")
-	return errors.Join(append(errs, crd)...)
+	return errors.Join(errs...)
 }
 
 func (s *suite) rootToken() (string, error) {

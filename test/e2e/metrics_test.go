@@ -38,7 +38,7 @@ func TestMetricsUnderLoad(t *testing.T) {
 	var names []string
 	for i := range pods {
 		names = append(names, fmt.Sprintf("load-%d", i))
-		f.createPod(newOwnedPod(f.createSandbox(names[i])))
+		f.createSandbox(newPod(names[i]))
 	}
 	h := f.info.Hosts[0]
 	during := f.get(h, "/metrics")

@@ -29,11 +29,10 @@ func TestPreservedVMIsMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	host := f.info.Hosts[0]
-	owner := f.createSandbox("box")
-	id := f.runAndDelete(newOwnedPod(owner))
+	id := f.runAndSuspend(newPod("box"))
 	found := f.hide(host, id)
 
-	f.createPod(newOwnedPod(owner))
+	f.startResume("box")
 	eventually(t, "questions about VM "+id, func(ctx context.Context) error {
 		asked, err := simulator(host).Requests(ctx, history.RequestFilter{Endpoint: "get"})
 		if err != nil {
@@ -94,10 +93,9 @@ func (f *fixture) hide(h clusterinfo.Host, id string) (found func()) {
 func TestPreservedVMIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	owner := f.createSandbox("box")
-	pod := newOwnedPod(owner)
+	pod := newPod("box")
 	pod.Annotations[podcontract.AnnotationTTLSeconds] = "30"
-	id := f.runAndDelete(pod)
+	id := f.runAndSuspend(pod)
 	eventually(t, "end of the lease", func(ctx context.Context) error {
 		r, err := f.suite.history(ctx, f.namespace+"/box")
 		if err == nil && r.ends[id].Type != history.EventReaped {
@@ -105,7 +103,8 @@ func TestPreservedVMIsGone(t *testing.T) {
 		}
 		return err
 	})
-	if fresh := f.run(newOwnedPod(owner)); fresh == id {
+	f.patchSandbox("box", fmt.Sprintf(`{"spec": {"podTemplate": {"metadata": {"annotations": {%q: null}}}}}`, podcontract.AnnotationTTLSeconds))
+	if fresh := f.resume("box"); fresh == id {
 		t.Errorf("the new Pod has claim %s, whose VM is gone", id)
 	}
 	if r := f.history("box"); len(r.claims) != 2 || len(r.live) != 1 {

@@ -135,7 +135,7 @@ func TestOnlySandboxPodsAreScheduled(t *testing.T) {
 // TestNodeDeleted affects the whole host, so it runs alone.
 func TestNodeDeleted(t *testing.T) {
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
+	id := f.runSandbox(newPod("box"))
 	name := f.info.Hosts[0].VirtualNode()
 	before, err := f.readyNode(t.Context(), name)
 	if err != nil {

@@ -54,8 +54,7 @@ func TestTwoHostsOfOneName(t *testing.T) {
 	if err != nil || first == "" {
 		t.Fatalf("the Node carries the host %q, %v", first, err)
 	}
-	owner := f.createSandbox("box")
-	id := f.runAndDelete(newOwnedPod(owner))
+	id := f.runAndSuspend(newPod("box"))
 	t.Cleanup(func() {
 		if t.Failed() {
 			resetRelease(t, f.suite)
@@ -104,7 +103,7 @@ func TestTwoHostsOfOneName(t *testing.T) {
 	if again, err := f.hostID(t.Context(), node); err != nil || again != first {
 		t.Errorf("the Node carries the host %q, %v; want %q again", again, err, first)
 	}
-	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+	if adopted := f.resume("box"); adopted != id {
 		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
 	}
 	f.assertOneAlive("box", id)

@@ -52,11 +52,11 @@ func TestPodHandedToOtherSandbox(t *testing.T) {
 	f := newFixture(t)
 	// Several Pods, because the change and the deletion race in the daemon's watch.
 	const pods = 5
-	second := f.createSandbox("second")
+	second := f.createSandbox(newPod("second"))
 	claims := map[string]string{}
 	for i := range pods {
 		name := fmt.Sprintf("box-%d", i)
-		claims[name] = f.run(newOwnedPod(f.createSandbox(name)))
+		claims[name] = f.runSandbox(newPod(name))
 	}
 	for name := range claims {
 		f.setController(name, second)
@@ -68,9 +68,7 @@ func TestPodHandedToOtherSandbox(t *testing.T) {
 		assertOwner(t, f.waitClaim(name, v1alpha1.ClaimPreserved), second)
 	}
 	for name, id := range claims {
-		pod := newOwnedPod(second)
-		pod.Name = name
-		if adopted := f.run(pod); adopted != id {
+		if adopted := f.run(newOwnedPod(name, second)); adopted != id {
 			t.Errorf("the new Pod %s has claim %s, want %s adopted", name, adopted, id)
 		}
 		f.assertOneAlive(name, id)
@@ -81,21 +79,22 @@ func TestPodHandedToOtherSandbox(t *testing.T) {
 	}
 }
 
-// TestBarePodAdoptedBySandbox checks that the VM of an adopted bare Pod survives the Pod's
-// eviction while its Sandbox lives.
+// TestBarePodAdoptedBySandbox checks that the VM of a bare Pod that a Sandbox adopts
+// survives the Pod's eviction while the Sandbox lives.
 func TestBarePodAdoptedBySandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	owner := f.createSandbox("box")
-	id := f.run(newPod("box"))
-	f.setController("box", owner)
+	bare := newPod("box")
+	bare.Labels = map[string]string{"agents.x-k8s.io/adoptable": "true"}
+	id := f.run(bare)
+	first := f.waitRunning("box")
+	owner := f.createSandbox(newPod("box"))
+	f.waitPod("box", "adopted", func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, owner) })
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "box", Namespace: f.namespace}}
 	if err := f.client.PolicyV1().Evictions(f.namespace).Evict(t.Context(), eviction); err != nil {
 		t.Fatal(err)
 	}
-	f.waitGone("box")
-	assertOwner(t, f.waitClaim("box", v1alpha1.ClaimPreserved), owner)
-	if adopted := f.run(newOwnedPod(owner)); adopted != id {
+	if adopted := f.claimOfNext(first); adopted != id {
 		t.Errorf("the new Pod has claim %s, want %s adopted", adopted, id)
 	}
 	f.assertOneAlive("box", id)
@@ -106,7 +105,7 @@ func TestBarePodAdoptedBySandbox(t *testing.T) {
 func TestPodOrphanedByItsSandbox(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	id := f.run(newOwnedPod(f.createSandbox("box")))
+	id := f.runSandbox(newPod("box"))
 	orphan := metav1.DeletePropagationOrphan
 	err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).Delete(t.Context(), "box", metav1.DeleteOptions{PropagationPolicy: &orphan})
 	if err != nil {

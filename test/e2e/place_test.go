@@ -70,8 +70,8 @@ func TestTableOfAnotherCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := f.run(newOwnedPod(f.createSandbox("kept")))
-	gone := f.run(newOwnedPod(f.createSandbox("gone")))
+	kept := f.runSandbox(newPod("kept"))
+	gone := f.runSandbox(newPod("gone"))
 	if a := f.acceptance(host); a.Place.Cluster != system.UID || a.Place.Host == "" || a.NotAccepted != nil {
 		t.Errorf("the table's place is %+v, want cluster %s and a host, accepted", a, system.UID)
 	}

@@ -137,12 +137,11 @@ func TestTwoDaemonsOfOneHost(t *testing.T) {
 		}
 		return err
 	})
-	kept := all.preserved["preserved-"+host.Name]
-	if id := f.run(on(host, newOwnedPod(kept.owner))); id != kept.claim {
-		t.Errorf("the second daemon made claim %s, want %s adopted", id, kept.claim)
+	preserved := "preserved-" + host.Name
+	if id := f.resume(preserved); id != all.preserved[preserved] {
+		t.Errorf("the second daemon made claim %s, want %s adopted", id, all.preserved[preserved])
 	}
-	f.deletePod("preserved-"+host.Name, metav1.DeleteOptions{})
-	f.waitGone("preserved-" + host.Name)
+	f.suspend(preserved)
 	all.assertUntouched("the takeover")
 
 	// Back: now that of the release waits, and is not Ready meanwhile.

@@ -24,7 +24,7 @@ import (
 func TestReleaseBehindSlowClaims(t *testing.T) {
 	f := newFixture(t)
 	host := f.info.Hosts[0]
-	id := f.run(newOwnedPod(f.createSandbox("box")))
+	id := f.runSandbox(newPod("box"))
 	// Shorter than the daemon's time limit for a claim.
 	slow := fault.Fault{Endpoint: "claim", Action: fault.ActionDelay, Delay: metav1.Duration{Duration: 40 * time.Second}}
 	if _, err := simulator(host).AddFault(t.Context(), slow); err != nil {

@@ -26,8 +26,7 @@ const stateFile = "/var/lib/vk-sandbox/claims.json"
 func TestTokensAreNotExposed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	owner := f.createSandbox("kept")
-	f.run(newOwnedPod(owner))
+	f.runSandbox(newPod("kept"))
 	released := f.run(newPod("released"))
 	invalid := newPod("invalid")
 	invalid.Annotations[podcontract.AnnotationTemplate] = "no-such-template"
@@ -37,9 +36,8 @@ func TestTokensAreNotExposed(t *testing.T) {
 	tokens := f.tokens("kept", "released")
 	f.deletePod("released", metav1.DeleteOptions{})
 	f.waitReleased("released", released)
-	f.deletePod("kept", metav1.DeleteOptions{})
-	f.waitGone("kept")
-	f.run(newOwnedPod(owner))
+	f.suspend("kept")
+	f.resume("kept")
 	f.waitClaim("kept", v1alpha1.ClaimBound)
 
 	f.searchFor(tokens, map[string][]string{
