@@ -10,7 +10,7 @@
 #   BENCH_ROUNDS=3       rounds; the table has their medians
 #   BENCH_DAEMONS=100    daemons that start within one second
 #   BENCH_REST=60s       how long the idle daemon is measured
-#   BENCH_ONLY=LIST      what is measured, of: bursts,budget,loaded,burst-scaling,fleet,table
+#   BENCH_ONLY=LIST      what is measured, of: bursts,claims,budget,loaded,burst-scaling,fleet,table
 #   BENCH_OUT=FILE       the JSON file, bin/bench.json by default
 #   BENCH_LOGS=FOLDER    keeps the logs of both subjects
 

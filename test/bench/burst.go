@@ -92,29 +92,43 @@ func runBurst(ctx context.Context, s subject.Subject, a arrival, between func(co
 	return b, cluster.Poll(ctx, 50*time.Millisecond, func(context.Context) error { return s.Check(0) })
 }
 
-// measureBursts takes the rows that both subjects have.
-func measureBursts(ctx context.Context, o *options, r *results.Report, s subject.Subject, peer bool) error {
-	figure := r.Ours
-	if peer {
-		figure = r.Other
+// measureBursts takes a large burst and a small one.
+func measureBursts(ctx context.Context, o *options, s subject.Subject, figure func(row string, figure float64)) error {
+	large, err := runBurst(ctx, s, arrival{pods: o.pods}, nil)
+	if err != nil {
+		return err
 	}
-	return subject.With(ctx, s, func() error {
-		large, err := runBurst(ctx, s, arrival{pods: o.pods}, nil)
-		if err != nil {
-			return err
-		}
-		small, err := runBurst(ctx, s, arrival{pods: o.few()}, nil)
-		if err != nil {
-			return err
-		}
-		figure(rowAll(o.pods), large.all)
-		figure(rowMiddle(o.pods), results.Quantile(large.latencies, 0.5))
-		figure(rowSlow(o.pods), results.Quantile(large.latencies, 0.95))
-		figure(rowMiddle(o.few()), results.Quantile(small.latencies, 0.5))
-		figure(rowSlow(o.few()), results.Quantile(small.latencies, 0.95))
-		figure(rowDeleted(o.pods), large.deleted)
-		return nil
-	})
+	small, err := runBurst(ctx, s, arrival{pods: o.few()}, nil)
+	if err != nil {
+		return err
+	}
+	figure(rowAll(o.pods), large.all)
+	figure(rowMiddle(o.pods), results.Quantile(large.latencies, 0.5))
+	figure(rowSlow(o.pods), results.Quantile(large.latencies, 0.95))
+	figure(rowMiddle(o.few()), results.Quantile(small.latencies, 0.5))
+	figure(rowSlow(o.few()), results.Quantile(small.latencies, 0.95))
+	figure(rowDeleted(o.pods), large.deleted)
+	return nil
+}
+
+// measureClaims takes SandboxClaims that come at once, with a warm Sandbox for each. The
+// pool is filled again meanwhile, as in production.
+func measureClaims(ctx context.Context, o *options, s subject.Subject, figure func(row string, figure float64)) error {
+	c := s.Cluster()
+	results.Logf("%s: %d SandboxClaims", s.Name(), o.pods)
+	if err := c.FillPool(ctx, s.Node(), o.pods); err != nil {
+		return err
+	}
+	latencies, err := c.ClaimAll(ctx, o.pods)
+	if err != nil {
+		return err
+	}
+	figure(rowClaim(o.pods), results.Quantile(latencies, 0.5))
+	figure(rowSlowClaim(o.pods), results.Quantile(latencies, 0.95))
+	if err := c.EmptyPool(ctx); err != nil {
+		return err
+	}
+	return cluster.Poll(ctx, 50*time.Millisecond, func(context.Context) error { return s.Check(0) })
 }
 
 // measureBudget takes bursts at default flags: one as the scheduler places it, and

@@ -39,7 +39,13 @@ func rowAll(n int) string     { return fmt.Sprintf("%d Pods: all Running", n) }
 func rowMiddle(n int) string  { return fmt.Sprintf("%d Pods: bound→Running p50", n) }
 func rowSlow(n int) string    { return fmt.Sprintf("%d Pods: bound→Running p95", n) }
 func rowDeleted(n int) string { return fmt.Sprintf("%d Pods deleted, owners gone: none left", n) }
-func rowBudget(n int) string  { return fmt.Sprintf("%d Pods at default flags: all Running", n) }
+func rowClaim(n int) string {
+	return fmt.Sprintf("%d SandboxClaims of a warm pool of as many: claim→Ready p50", n)
+}
+func rowSlowClaim(n int) string {
+	return fmt.Sprintf("%d SandboxClaims of a warm pool of as many: claim→Ready p95", n)
+}
+func rowBudget(n int) string { return fmt.Sprintf("%d Pods at default flags: all Running", n) }
 func rowBudgetBound(n int) string {
 	return fmt.Sprintf("%d Pods bound before the daemon starts, default flags: all Running", n)
 }
@@ -64,6 +70,8 @@ func rows(o *options) []*results.Row {
 		{What: rowMiddle(o.few()), Unit: results.Seconds, Other: kwok, Target: results.AtMost(0.8)},
 		{What: rowSlow(o.few()), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
 		{What: rowDeleted(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1)},
+		{What: rowClaim(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1.1)},
+		{What: rowSlowClaim(o.pods), Unit: results.Seconds, Other: kwok, Target: results.AtMost(1.1)},
 		{What: rowBudget(o.pods), Unit: results.Seconds, Target: results.AtMost(budget)},
 		{What: rowBudgetBound(o.pods), Unit: results.Seconds, Target: results.AtMost(budget)},
 		{What: of(rowRestart, o.many()), Unit: results.Seconds, Target: results.AtMost(5)},

@@ -49,7 +49,8 @@ type measurement struct {
 // measurements are in the order in which a round takes them.
 func measurements() []measurement {
 	return []measurement{
-		{"bursts", measureTurns},
+		{"bursts", inTurns(measureBursts)},
+		{"claims", inTurns(measureClaims)},
 		{"budget", measureBudget},
 		{"loaded", measureLoaded},
 		{"burst-scaling", measureBurstScaling},
@@ -77,17 +78,26 @@ func measureRound(ctx context.Context, o *options, c *cluster.Cluster, r *result
 	return nil
 }
 
-// measureTurns takes the rows that both subjects have, in turns that change over.
-func measureTurns(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
-	fast := func() error {
-		return measureBursts(ctx, o, r, subject.NewDaemon(o.programs, c, subject.FastClient()...), false)
+// taker takes rows that both subjects have from one that has started. It gives each figure
+// by its row.
+type taker func(ctx context.Context, o *options, s subject.Subject, figure func(row string, figure float64)) error
+
+// inTurns takes the rows from both subjects, in turns that change over.
+func inTurns(take taker) func(context.Context, *options, *cluster.Cluster, *results.Report) error {
+	return func(ctx context.Context, o *options, c *cluster.Cluster, r *results.Report) error {
+		from := func(s subject.Subject, figure func(string, float64)) func() error {
+			return func() error {
+				return subject.With(ctx, s, func() error { return take(ctx, o, s, figure) })
+			}
+		}
+		first := from(subject.NewDaemon(o.programs, c, subject.FastClient()...), r.Ours)
+		second := from(subject.NewKWOK(o.programs, c), r.Other)
+		if r.Round%2 == 1 {
+			first, second = second, first
+		}
+		if err := first(); err != nil {
+			return err
+		}
+		return second()
 	}
-	peer := func() error { return measureBursts(ctx, o, r, subject.NewKWOK(o.programs, c), true) }
-	if r.Round%2 == 1 {
-		fast, peer = peer, fast
-	}
-	if err := fast(); err != nil {
-		return err
-	}
-	return peer()
 }

@@ -27,7 +27,6 @@ const (
 	Name        = "vk-sandbox-bench"
 	DaemonUser  = "system:serviceaccount:" + Name + ":" + Name
 	KWOKAccount = "kwok"
-	sandboxCRD  = "test/e2e/testdata/sandbox-crd.yaml"
 	chart       = "charts/vk-sandbox"
 )
 
@@ -85,8 +84,7 @@ func (c *Cluster) install(ctx context.Context) error {
 		return err
 	}
 	for _, command := range [][]string{
-		{c.Info.Kubectl, "apply", "--filename=" + sandboxCRD},
-		{c.Info.Kubectl, "wait", "--for=condition=Established", "crd/sandboxes.agents.x-k8s.io", "--timeout=30s"},
+		{c.Info.Kubectl, "--namespace=agent-sandbox-system", "rollout", "status", "deployment/agent-sandbox-controller", "--timeout=60s"},
 		{
 			c.Info.Helm, "upgrade", Name, chart, "--install", "--namespace=" + Name, "--take-ownership",
 			"--set=nodeSelector.bench=none", "--set=inventory.publish=true",
@@ -105,7 +103,6 @@ func (c *Cluster) Remove(ctx context.Context) error {
 		c.command(ctx, c.Info.Helm, "uninstall", Name, "--namespace="+Name, "--ignore-not-found", "--wait"),
 		c.command(ctx, c.Info.Kubectl, "delete", "namespace", Name, "--ignore-not-found", "--wait=false"),
 		c.command(ctx, c.Info.Kubectl, "delete", "clusterrolebinding", Name+"-"+KWOKAccount, "--ignore-not-found"),
-		c.command(ctx, c.Info.Kubectl, "delete", "--filename="+sandboxCRD, "--ignore-not-found", "--wait=false"),
 		os.RemoveAll(c.Dir),
 	)
 }

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -34,24 +35,49 @@ func each(ctx context.Context, n int, do func(ctx context.Context, i int) error)
 	return group.Wait()
 }
 
-// PodName is the name of one Pod, and of its Sandbox, in a burst.
+// PodName is the name of one Pod in a burst. A Pod of KWOK's does not survive that an
+// earlier one of its name was deleted just before.
 func PodName(burst, i int) string { return fmt.Sprintf("agent-%d-%05d", burst, i) }
 
-// CreateOwners makes a Sandbox for each Pod. They are made before the clock
-// starts, and have names of their own: a Pod of KWOK's does not survive that an
-// earlier one of its name was deleted just before.
+// ownerName is the name of the Sandbox that owns one Pod of a burst.
+func ownerName(burst, i int) string { return fmt.Sprintf("owner-%d-%05d", burst, i) }
+
+// CreateOwners makes a Sandbox for each Pod, and returns when the controller has seen all
+// of them, before the clock starts. They are suspended and have other names than their
+// Pods, so the controller creates no Pod and leaves those of the bench alone.
 func (c *Cluster) CreateOwners(ctx context.Context, n int) ([]*unstructured.Unstructured, error) {
 	c.bursts++
 	owners := make([]*unstructured.Unstructured, n)
 	err := each(ctx, n, func(ctx context.Context, i int) (err error) {
+		container := map[string]any{"name": "agent", "image": Template}
 		owner := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": Sandboxes.GroupVersion().String(), "kind": "Sandbox",
-			"metadata": map[string]any{"name": PodName(c.bursts, i)},
+			"metadata": map[string]any{"name": ownerName(c.bursts, i)},
+			"spec": map[string]any{
+				"operatingMode": "Suspended",
+				"podTemplate":   map[string]any{"spec": map[string]any{"containers": []any{container}}},
+			},
 		}}
 		owners[i], err = c.dynamic.Resource(Sandboxes).Namespace(Name).Create(ctx, owner, metav1.CreateOptions{})
 		return err
 	})
-	return owners, err
+	if err != nil {
+		return nil, err
+	}
+	return owners, Poll(ctx, 200*time.Millisecond, c.allSuspended)
+}
+
+func (c *Cluster) allSuspended(ctx context.Context) error {
+	list, err := c.dynamic.Resource(Sandboxes).Namespace(Name).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if !conditionTrue(&list.Items[i], "Suspended") {
+			return fmt.Errorf("the Sandbox %s is not suspended", list.Items[i].GetName())
+		}
+	}
+	return nil
 }
 
 // CreatePods makes the Pods that a controller would make for the owners, for
@@ -61,20 +87,25 @@ func (c *Cluster) CreatePods(ctx context.Context, owners []*unstructured.Unstruc
 		if err := admit(ctx); err != nil {
 			return err
 		}
-		_, err := c.Client.CoreV1().Pods(Name).Create(ctx, newPod(owners[i], node), metav1.CreateOptions{})
+		_, err := c.Client.CoreV1().Pods(Name).Create(ctx, newOwnedPod(PodName(c.bursts, i), owners[i], node), metav1.CreateOptions{})
 		return err
 	})
 }
 
-func newPod(owner *unstructured.Unstructured, node string) *corev1.Pod {
+func newOwnedPod(name string, owner *unstructured.Unstructured, node string) *corev1.Pod {
+	pod := newPod(name, node)
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
+	return pod
+}
+
+func newPod(name, node string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: owner.GetName(),
+			Name: name,
 			Annotations: map[string]string{
 				podcontract.AnnotationRuntime:  podcontract.RuntimeSandboxd,
 				podcontract.AnnotationTemplate: Template,
 			},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
 		},
 		Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{podcontract.LabelRuntime: podcontract.RuntimeSandboxd, corev1.LabelHostname: node},
@@ -91,7 +122,7 @@ func newPod(owner *unstructured.Unstructured, node string) *corev1.Pod {
 func (c *Cluster) DeleteOwners(ctx context.Context, n int) error {
 	background := metav1.DeletePropagationBackground
 	return each(ctx, n, func(ctx context.Context, i int) error {
-		return c.dynamic.Resource(Sandboxes).Namespace(Name).Delete(ctx, PodName(c.bursts, i), metav1.DeleteOptions{PropagationPolicy: &background})
+		return c.dynamic.Resource(Sandboxes).Namespace(Name).Delete(ctx, ownerName(c.bursts, i), metav1.DeleteOptions{PropagationPolicy: &background})
 	})
 }
 
