@@ -2,8 +2,9 @@
 # Copyright The vk-sandbox Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Demonstrates vk-sandbox on a real cluster, step by step: a Sandbox's Pod becomes a
-# claim on the host's sandboxd; the microVM outlives the Pod and ends with the Sandbox.
+# Demonstrates vk-sandbox on a real cluster with the agent-sandbox controller, step by
+# step: a Sandbox's Pod becomes a claim on the host's sandboxd; the microVM outlives the
+# Pod and ends with the Sandbox; a SandboxClaim gets a running microVM from a warm pool.
 # Run it with "make demo". The cluster stays up until "make demo-down".
 
 set -o errexit -o nounset -o pipefail -o errtrace
@@ -11,7 +12,8 @@ set -o errexit -o nounset -o pipefail -o errtrace
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly namespace=vk-sandbox release=vk-sandbox daemonset=daemonset/vk-sandbox
-readonly pod=my-sandbox ref=default/my-sandbox
+readonly sandbox=my-sandbox
+ref=default/my-sandbox
 readonly claim_annotation='sandbox\.cocoonstack\.io/claim-id'
 readonly columns="NAME:.metadata.name,STATUS:.status.phase,IP:.status.podIP,NODE:.spec.nodeName,CLAIM-ID:.metadata.annotations.${claim_annotation}"
 
@@ -57,8 +59,8 @@ on_error() {
   {
     printf '\n%sThe demo failed at step %d: %s%s\n' "${bold}" "${number}" "${step}" "${plain}"
     if [[ -n "${cluster_up}" ]]; then
-      printf '\n--- Pods\n'
-      kubectl get pods --all-namespaces --output=wide --request-timeout=10s
+      printf '\n--- Pods and Sandboxes\n'
+      kubectl get pods,sandboxes,sandboxwarmpools,sandboxclaims --all-namespaces --output=wide --request-timeout=10s
       printf '\n--- the last events\n'
       kubectl get events --all-namespaces --sort-by=.metadata.creationTimestamp --request-timeout=10s | tail -n 15
       printf '\n--- the last lines of the daemon'\''s log\n'
@@ -75,27 +77,44 @@ fail() {
   return 1
 }
 
-# owned_pod prints examples/pod.yaml as the Sandbox's Pod. The agent-sandbox controller,
-# which creates it otherwise, does not run here. A VM can be adopted only on its own
-# host, so with several hosts the Pod selects its virtual node.
-owned_pod() {
-  local uid
-  uid="$(kubectl get sandbox "${pod}" --output=jsonpath='{.metadata.uid}')"
-  kubectl create --filename=examples/pod.yaml --dry-run=client --output=json |
-    kubectl patch --local --filename=- --type=merge --output=json --patch='{"metadata": {"ownerReferences": [{
-      "apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "name": "'"${pod}"'", "uid": "'"${uid}"'", "controller": true}]},
-      "spec": {"nodeSelector": {"kubernetes.io/hostname": "'"${node}"'"}}}'
+# apply applies an example. A microVM can be adopted only on its own host, so the example's
+# Pods select one virtual node.
+apply() {
+  printf '%s$ kubectl apply --filename=%s   # on %s%s\n' "${blue}" "$1" "${node}" "${plain}"
+  kubectl patch --local --filename="$1" --type=merge --output=json \
+    --patch='{"spec": {"podTemplate": {"spec": {"nodeSelector": {"kubernetes.io/hostname": "'"${node}"'"}}}}}' | kubectl apply --filename=-
 }
 
-apply_owned_pod() {
-  printf '%s$ kubectl apply --filename=examples/pod.yaml   # with the Sandbox as its owner, on %s%s\n' "${blue}" "${node}" "${plain}"
-  owned_pod | kubectl apply --filename=-
-  kubectl wait --for=condition=Ready "pod/${pod}" --timeout=60s >/dev/null
+# mode sets the Sandbox's operating mode, and waits until the given condition is True.
+mode() {
+  show kubectl patch sandbox "${sandbox}" --type=merge --patch='{"spec": {"operatingMode": "'"$1"'"}}'
+  kubectl wait "sandbox/${sandbox}" --for="condition=$2" --timeout=60s
+}
+
+# same_vm shows the Sandbox's Pod, and fails unless it has the first claim.
+same_vm() {
+  show kubectl get pod "${sandbox}" --output=custom-columns="${columns}"
+  simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
+  if [[ "$(claim_id)" != "${first}" ]]; then
+    fail "the new Pod has the claim $(claim_id); it should have adopted ${first}"
+  fi
 }
 
 # of_host prints a field of the first host in the cluster's description.
 of_host() {
   sed -n 's/.*"'"$1"'": "\(.*\)".*/\1/p' "${VK_SANDBOX_CLUSTER_DIR:-.cluster}/cluster.json" | head -n 1
+}
+
+# wait_replaced waits until the Sandbox has another, Ready Pod.
+wait_replaced() {
+  local deadline=$((SECONDS + 60))
+  until [[ "$(kubectl get pod "${sandbox}" --ignore-not-found --output=jsonpath='{.metadata.uid}')" != @("$1"|"") ]]; do
+    if ((SECONDS >= deadline)); then
+      fail "the Pod of the Sandbox was not replaced"
+    fi
+    sleep 0.2
+  done
+  kubectl wait "pod/${sandbox}" --for=condition=Ready --timeout=60s >/dev/null
 }
 
 # claims shows the node's published claims once one of them is in the given state, or
@@ -107,11 +126,11 @@ claims() {
 }
 
 claim_id() {
-  kubectl get pod "${pod}" --output=jsonpath="{.metadata.annotations.${claim_annotation}}"
+  kubectl get pod "${sandbox}" --output=jsonpath="{.metadata.annotations.${claim_annotation}}"
 }
 
-# simhistory shows what the simulated sandboxd did for the demo's Pod, and fails
-# unless the last line is the one expected. It waits for that a while.
+# simhistory shows what the simulated sandboxd did for the Pod in ref, or for all, and
+# fails unless the last line is the one expected. It waits for that a while.
 simhistory() {
   local expected="$1" output="" deadline=$((SECONDS + 30))
   while true; do
@@ -131,16 +150,15 @@ explain "Build the programs"
 make --no-print-directory build
 started="$(date --utc +%Y-%m-%dT%H:%M:%S.%NZ)"
 
-explain "Start a real Kubernetes on this machine, with a simulated sandboxd on each host"
-bin/cluster up --hosts="${HOSTS:-1}" --sandboxd-bin=bin/sandboxd-sim
+explain "Start a real Kubernetes on this machine with the agent-sandbox controller, and a simulated sandboxd on each host"
+hack/cluster-up.sh
 eval "$(bin/cluster env)"
 cluster_up=yes
 image="$(hack/load-image.sh)"
 show kubectl get nodes
-# An object left by an earlier run would have its own claims.
-kubectl apply --filename=test/e2e/testdata/sandbox-crd.yaml >/dev/null
-kubectl wait --for=condition=Established crd/sandboxes.agents.x-k8s.io --timeout=30s >/dev/null
-kubectl delete sandbox,pod "${pod}" --ignore-not-found
+show kubectl --namespace=agent-sandbox-system get deployments
+# Objects left by an earlier run would have their own claims.
+kubectl delete --filename=examples --ignore-not-found >/dev/null
 
 explain "Install the chart: one daemon per host, with sandboxd's token from a Secret"
 token_file="$(of_host sandboxdTokenFile)"
@@ -162,11 +180,11 @@ kubectl wait --for=condition=Ready "node/${node}" --timeout=60s >/dev/null
 show kubectl get nodes --label-columns=type,sandbox.cocoonstack.io/runtime
 show kubectl get node "${node}" --output=custom-columns='NODE:.metadata.name,TAINT:.spec.taints[*].key,VALUE:.spec.taints[*].value,EFFECT:.spec.taints[*].effect,PODS:.status.allocatable.pods,PORT:.status.daemonEndpoints.kubeletEndpoint.Port'
 
-explain "A Sandbox and its Pod: the scheduler binds the Pod to the virtual node, the daemon claims a warm microVM"
-show kubectl apply --filename=examples/sandbox.yaml
-apply_owned_pod
-show kubectl get sandbox "${pod}"
-show kubectl get pod "${pod}" --output=custom-columns="${columns}"
+explain "A Sandbox: the controller creates its Pod, the scheduler binds it to the virtual node, the daemon claims a warm microVM"
+apply examples/sandbox.yaml
+kubectl wait "sandbox/${sandbox}" --for=condition=Ready --timeout=60s >/dev/null
+show kubectl get sandbox "${sandbox}"
+show kubectl get pod "${sandbox}" --output=custom-columns="${columns}"
 first="$(claim_id)"
 claims bound 1
 
@@ -175,26 +193,47 @@ simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 kubectl wait "nodeinventory/${node}" --for=jsonpath='{.totalEntries}'=1 --timeout=45s >/dev/null
 show kubectl get nodeinventory "${node}"
 
-explain "Delete the Pod, as an eviction does: its Sandbox lives, so the VM lives"
-show kubectl delete pod "${pod}"
+explain "Suspend the Sandbox: its Pod goes, its VM lives, and waits for its owner"
+mode Suspended Suspended
+show kubectl get pods
 simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
 claims preserved 1
 show kubectl get nodeclaimstatus "${node}" --output=custom-columns='POD:.status.claims[*].pod,STATE:.status.claims[*].state,WAITING FOR:.status.claims[*].waitingFor'
 
-explain "A new Pod of that name and owner adopts the VM: the same claim, and still one in total"
-apply_owned_pod
-show kubectl get pod "${pod}" --output=custom-columns="${columns}"
-simhistory "claims: 1, VMs alive: 1, VMs destroyed: 0"
-if [[ "$(claim_id)" != "${first}" ]]; then
-  fail "the new Pod has the claim $(claim_id); it should have adopted ${first}"
-fi
+explain "Resume it: the new Pod adopts the same VM, still one claim in total"
+mode Running Ready
+same_vm
 
-explain "Delete the Sandbox: the Pod is deleted, and the VM is destroyed with its own token"
-show kubectl delete sandbox "${pod}"
-kubectl wait --for=delete "pod/${pod}" --timeout=60s
-show kubectl get pods
-simhistory "claims: 1, VMs alive: 0, VMs destroyed: 1"
+explain "Evict the Pod: the controller creates another one, which adopts the VM"
+before="$(kubectl get pod "${sandbox}" --output=jsonpath='{.metadata.uid}')"
+printf '%s$ kubectl create --raw /api/v1/namespaces/default/pods/%s/eviction --filename=-   # as kubectl drain does%s\n' "${blue}" "${sandbox}" "${plain}"
+printf '{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "default"}}' "${sandbox}" |
+  kubectl create --raw "/api/v1/namespaces/default/pods/${sandbox}/eviction" --filename=- >/dev/null
+wait_replaced "${before}"
+same_vm
+
+explain "A warm pool of three: three Sandboxes, each with a running VM"
+apply examples/sandboxtemplate.yaml
+show kubectl apply --filename=examples/sandboxwarmpool.yaml
+kubectl wait sandboxwarmpool/sandboxd --for=jsonpath='{.status.readyReplicas}'=3 --timeout=60s >/dev/null
+show kubectl get sandboxwarmpool sandboxd
+claims bound 4
+
+explain "A SandboxClaim gets one of them, with its VM, at once; the pool is filled up again"
+show kubectl apply --filename=examples/sandboxclaim.yaml
+show kubectl wait sandboxclaim/my-claim --for=condition=Ready --timeout=60s
+claims bound 5
+claimed="$(kubectl get sandboxclaim my-claim --output=jsonpath='{.status.sandbox.name}')"
+show kubectl get pod "${claimed}" --output=custom-columns="${columns}"
+
+explain "Delete the SandboxClaim, the warm pool and the Sandbox: each VM is destroyed with its own token, and nothing is left"
+show kubectl delete sandboxclaim my-claim
+show kubectl delete sandboxwarmpool sandboxd
+show kubectl delete sandbox "${sandbox}"
 claims bound 0
+simhistory "claims: 1, VMs alive: 0, VMs destroyed: 1"
+ref="" simhistory "claims: 5, VMs alive: 0, VMs destroyed: 5"
+show kubectl get pods,sandboxes,sandboxclaims,sandboxwarmpools
 show kubectl wait "nodeclaimstatus/${node}" --for=condition=Ready --timeout=30s
 
 cat <<END

@@ -5,9 +5,11 @@ package chart
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
@@ -72,5 +74,21 @@ func TestExamplesAreServed(t *testing.T) {
 				t.Error("restartPolicy Never gives up at the first lack of capacity")
 			}
 		})
+	}
+}
+
+// The chart lets the daemon read the owner of the examples' Pods.
+func TestExampleOwnerIsReadable(t *testing.T) {
+	var example metav1.PartialObjectMetadata
+	text, err := os.ReadFile(examplesDir + "sandbox.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &example); err != nil {
+		t.Fatal(err)
+	}
+	group, plural := example.GroupVersionKind().Group, strings.ToLower(example.Kind)+"es"
+	if _, ok := reasons[right{"", group, plural, "get"}]; !ok {
+		t.Errorf("the chart gives no right to get %s.%s", plural, group)
 	}
 }

@@ -24,8 +24,8 @@ import (
 // Names on the pages.
 const (
 	release = "vk-sandbox" // and its namespace
-	pod     = "my-sandbox"
-	ref     = "default/" + pod
+	sandbox = "my-sandbox" // and its Pod
+	barePod = "my-pod"
 	values  = root + "/vk-sandbox-values.yaml"
 )
 
@@ -33,6 +33,8 @@ const (
 type cluster struct {
 	*clusterinfo.Info
 	started time.Time
+	// name is that of the Pod that the chapter is about.
+	name string
 }
 
 // newCluster finds an unused cluster and restores it at the end.
@@ -45,7 +47,7 @@ func newCluster(t *testing.T) *cluster {
 	if len(info.Hosts) < 2 {
 		t.Fatalf("the pages are walked on two hosts, and the cluster has %d: make cluster-up HOSTS=2", len(info.Hosts))
 	}
-	c := &cluster{Info: info, started: time.Now()}
+	c := &cluster{Info: info, started: time.Now(), name: sandbox}
 	if out, err := c.helm("status", release, "--namespace="+release); err == nil {
 		t.Fatalf("the release that the pages install is there already; uninstall it first:\n%s", out)
 	}
@@ -63,7 +65,7 @@ func newCluster(t *testing.T) *cluster {
 	// What releases of other names have left is theirs, and stops an installation;
 	// and a CRD that is still being deleted would go away under the walk.
 	for _, args := range [][]string{
-		{"delete", "crd", "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io", "sandboxes.agents.x-k8s.io", "--ignore-not-found"},
+		{"delete", "crd", "nodeclaimstatuses.sandbox.cocoonstack.io", "nodeinventories.sandbox.cocoonstack.io", "--ignore-not-found"},
 		{"apply", "--filename=testdata/monitoring-crds.yaml"},
 	} {
 		if out, err := c.kubectl(args...); err != nil {
@@ -79,11 +81,11 @@ func (c *cluster) remove() error {
 	_, uninstall := c.helm("uninstall", release, "--namespace="+release, "--ignore-not-found", "--wait", "--timeout=2m")
 	errs := []error{uninstall}
 	for _, args := range []string{
-		"delete pod,sandbox " + pod + " --ignore-not-found --wait=false",
+		"delete --filename=" + root + "/examples --ignore-not-found --wait=false",
 		"delete nodes --selector=type=virtual-kubelet",
 		"delete crd nodeclaimstatuses.sandbox.cocoonstack.io nodeinventories.sandbox.cocoonstack.io --ignore-not-found",
 		"delete namespace " + release + " --ignore-not-found",
-		"delete --filename=testdata/monitoring-crds.yaml --filename=" + root + "/test/e2e/testdata/sandbox-crd.yaml --ignore-not-found",
+		"delete --filename=testdata/monitoring-crds.yaml --ignore-not-found",
 		"label nodes --all sandbox.cocoonstack.io/sandboxd-",
 		"uncordon --selector=type!=virtual-kubelet",
 	} {

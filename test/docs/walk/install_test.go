@@ -59,30 +59,39 @@ func (r *reader) install() {
 	}
 }
 
-func (r *reader) firstPod() {
-	r.play(installation, "A first Pod", 0)
-	r.running()
-	r.play(installation, "A first Pod", 1)
-	r.waitDestroyed(r.t)
-}
-
-func (r *reader) firstSandbox() {
-	r.play(installation, "A first Sandbox", 0)
+// withAgentSandbox leaves the Sandbox for the chapters that follow.
+func (r *reader) withAgentSandbox() {
+	const section = "With agent-sandbox"
+	r.play(installation, section, 0, 1)
 	before := r.running()
 	first := r.last(r.t)
-	r.play(installation, "A first Sandbox", 1)
-	after := r.running()
-	if after.uid == before.uid {
-		r.t.Error("the Pod is the same as before")
-	}
-	if same := after.node == before.node; same != (after.claim == before.claim) {
-		r.t.Errorf("before %+v, after %+v: it is the same claim exactly when it is the same node", before, after)
+	r.play(installation, section, 2)
+	resumed := r.running()
+	r.play(installation, section, 3)
+	for _, after := range []theSandboxPod{resumed, r.running()} {
+		if after.uid == before.uid {
+			r.t.Error("the Pod is the same as before")
+		}
+		if same := after.node == before.node; same != (after.claim == before.claim) {
+			r.t.Errorf("before %+v, after %+v: it is the same claim exactly when it is the same node", before, after)
+		}
+		before = after
 	}
 	for _, v := range r.vms(r.t) {
 		if v.id == first.id && !v.alive() {
 			r.t.Errorf("%+v ended with its Pod", v)
 		}
 	}
+	r.play(installation, section, 4, 5)
+}
+
+func (r *reader) podAlone() {
+	r.name = barePod
+	defer func() { r.name = sandbox }()
+	r.play(installation, "A Pod alone", 0)
+	r.running()
+	r.play(installation, "A Pod alone", 1)
+	r.waitDestroyed(r.t)
 }
 
 // running checks that the pages' Pod is Running and that its microVM lives.
@@ -103,7 +112,7 @@ func (r *reader) running() theSandboxPod {
 
 func (r *reader) uninstall() {
 	// The Sandbox of the chapters before is gone.
-	r.play(installation, "A first Sandbox", 0)
+	r.play(installation, "With agent-sandbox", 1)
 	r.running()
 	r.play(installation, "Uninstall")
 	r.waitDestroyed(r.t)

@@ -187,7 +187,7 @@ func (r *reader) drain() {
 	before, vms := r.running(), r.vms(r.t)
 	r.play(operations, section, 2, 3)
 	eventually(r.t, "the Pod on another host", func() error {
-		out, err := r.kubectl("get", "pod", pod, "--output=jsonpath={.spec.nodeName} {.status.phase}")
+		out, err := r.kubectl("get", "pod", sandbox, "--output=jsonpath={.spec.nodeName} {.status.phase}")
 		if err == nil && (strings.HasPrefix(out, before.node) || !strings.HasSuffix(out, " Running")) {
 			err = errors.New(out)
 		}
@@ -208,7 +208,7 @@ func (r *reader) takeOut() {
 	if _, err := r.kubectl("cordon", r.hosts[0]+"-sandboxd"); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.kubectl("delete", "sandbox", pod); err != nil {
+	if _, err := r.kubectl("delete", "sandbox", sandbox); err != nil {
 		r.t.Fatal(err)
 	}
 	r.play(operations, "Empty a host")

@@ -21,12 +21,12 @@ func (v vm) alive() bool { return v.state != "destroyed" }
 // vms are those that were claimed since the walk began, in order.
 func (c *cluster) vms(t *testing.T) (all []vm) {
 	t.Helper()
-	out, err := run(root+"/bin/simhistory", "--ref="+ref, "--since="+c.started.UTC().Format(time.RFC3339Nano))
+	out, err := run(root+"/bin/simhistory", "--ref=default/"+c.name, "--since="+c.started.UTC().Format(time.RFC3339Nano))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(out, "\n")[1:] {
-		if words := strings.Fields(line); len(words) == 5 && words[3] == ref {
+		if words := strings.Fields(line); len(words) == 5 && words[3] == "default/"+c.name {
 			all = append(all, vm{words[0], words[1], words[2], words[4]})
 		}
 	}
@@ -73,7 +73,7 @@ type theSandboxPod struct{ uid, phase, node, claim string }
 
 func (c *cluster) pod(t *testing.T) theSandboxPod {
 	t.Helper()
-	out, err := c.kubectl("get", "pod", pod, "--output=jsonpath={.metadata.uid} {.status.phase} {.spec.nodeName} "+
+	out, err := c.kubectl("get", "pod", c.name, "--output=jsonpath={.metadata.uid} {.status.phase} {.spec.nodeName} "+
 		`{.metadata.annotations.sandbox\.cocoonstack\.io/claim-id}`)
 	if err != nil {
 		t.Fatal(err)

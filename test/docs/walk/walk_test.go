@@ -37,7 +37,6 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &reader{&player{t: t, shell: newShell(t), blocks: blocks, played: map[int]bool{}}, c}
-	runController(t, c)
 	for _, chapter := range []struct {
 		title string
 		play  func(*reader)
@@ -45,8 +44,8 @@ func TestDocumentation(t *testing.T) {
 		{"a developer looks around", (*reader).lookAround},
 		{"the chart's page alone", (*reader).chartAlone},
 		{"install", (*reader).install},
-		{"a first Pod", (*reader).firstPod},
-		{"a first Sandbox", (*reader).firstSandbox},
+		{"with agent-sandbox", (*reader).withAgentSandbox},
+		{"a Pod alone", (*reader).podAlone},
 		{"upgrade and roll back", (*reader).upgrade},
 		{"read the node's reports", (*reader).diagnose},
 		{"rotate token and certificate", (*reader).rotate},
