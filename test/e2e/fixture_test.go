@@ -52,8 +52,14 @@ func (f *fixture) close() {
 	if f.t.Failed() {
 		f.t.Logf("what is known of namespace %s:\n%s", f.namespace, f.describe(ctx, f.namespace))
 	}
+	background := metav1.DeletePropagationBackground
+	var errs []error
+	for _, owners := range []schema.GroupVersionResource{warmPools, sandboxClaims, sandboxes} {
+		errs = append(errs, f.dynamic.Resource(owners).Namespace(f.namespace).
+			DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{}))
+	}
 	err := errors.Join(
-		f.dynamic.Resource(sandboxes).Namespace(f.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}),
+		errors.Join(errs...),
 		f.client.CoreV1().Pods(f.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}),
 	)
 	if err == nil {

@@ -54,6 +54,21 @@ func newOwnedPod(name string, owner *unstructured.Unstructured) *corev1.Pod {
 // controller creates the Pod.
 func (f *fixture) createSandbox(pod *corev1.Pod) *unstructured.Unstructured {
 	f.t.Helper()
+	sandbox := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": sandboxes.GroupVersion().String(), "kind": "Sandbox",
+		"metadata": map[string]any{"name": pod.Name},
+		"spec":     map[string]any{"podTemplate": f.podTemplate(pod)},
+	}}
+	created, err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).Create(f.t.Context(), sandbox, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return created
+}
+
+// podTemplate is the Pod as the template of a Sandbox.
+func (f *fixture) podTemplate(pod *corev1.Pod) map[string]any {
+	f.t.Helper()
 	f.pin(pod)
 	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod.Spec)
 	if err != nil {
@@ -65,16 +80,7 @@ func (f *fixture) createSandbox(pod *corev1.Pod) *unstructured.Unstructured {
 			f.t.Fatal(err)
 		}
 	}
-	sandbox := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": sandboxes.GroupVersion().String(), "kind": "Sandbox",
-		"metadata": map[string]any{"name": pod.Name},
-		"spec":     map[string]any{"podTemplate": map[string]any{"metadata": metadata, "spec": spec}},
-	}}
-	created, err := f.dynamic.Resource(sandboxes).Namespace(f.namespace).Create(f.t.Context(), sandbox, metav1.CreateOptions{})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return created
+	return map[string]any{"metadata": metadata, "spec": spec}
 }
 
 // patchSandbox merges a patch into the Sandbox.
