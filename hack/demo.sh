@@ -228,12 +228,12 @@ show kubectl get pod "${claimed}" --output=custom-columns="${columns}"
 
 explain "Delete the SandboxClaim, the warm pool and the Sandbox: each VM is destroyed with its own token, and nothing is left"
 show kubectl delete sandboxclaim my-claim
-show kubectl delete sandboxwarmpool sandboxd
+show kubectl delete sandboxwarmpool,sandboxtemplate sandboxd
 show kubectl delete sandbox "${sandbox}"
 claims bound 0
 simhistory "claims: 1, VMs alive: 0, VMs destroyed: 1"
 ref="" simhistory "claims: 5, VMs alive: 0, VMs destroyed: 5"
-show kubectl get pods,sandboxes,sandboxclaims,sandboxwarmpools
+show kubectl get pods,sandboxes,sandboxclaims,sandboxwarmpools,sandboxtemplates
 show kubectl wait "nodeclaimstatus/${node}" --for=condition=Ready --timeout=30s
 
 cat <<END
@@ -255,7 +255,7 @@ What to try next:
   # End the daemon: all Pods and VMs stay, and it starts again.
   kubectl --namespace=${namespace} delete pod --all
   # A Pod with an unknown template: an event reports it, and nothing is claimed.
-  sed 's/my-sandbox/unknown/; s/rt:24.04/none/' examples/pod.yaml | kubectl apply -f - && kubectl describe pod unknown
+  sed 's/my-pod/unknown/; s/rt:24.04/none/' examples/pod.yaml | kubectl apply -f - && kubectl describe pod unknown
   # End the cluster.
   make demo-down
 END
