@@ -21,9 +21,12 @@ func CheckRuntime(pod *corev1.Pod) error {
 }
 
 // ClaimRequest builds a Pod's claim request from its annotations. The claim reference is
-// the Pod's key. The error is an [*InvalidAnnotationError].
+// the Pod's key. The error is an [*InvalidAnnotationError] or a [*PersistentVolumeError].
 func ClaimRequest(pod *corev1.Pod) (sandboxd.ClaimRequest, error) {
 	if err := CheckRuntime(pod); err != nil {
+		return sandboxd.ClaimRequest{}, err
+	}
+	if err := checkVolumes(pod); err != nil {
 		return sandboxd.ClaimRequest{}, err
 	}
 	pool, err := PoolKey(pod.Annotations)

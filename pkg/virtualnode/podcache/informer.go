@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
 )
 
 // ResyncPeriod is how often the pod controller compares its last published status with
@@ -84,7 +86,7 @@ func (p *Informer) Shows(pod *corev1.Pod) bool {
 	if err != nil || base == nil || base.UID != pod.UID || base.Status.Phase != pod.Status.Phase {
 		return false // saves the full comparison
 	}
-	patch, err := statusPatch(base, pod)
+	patch, err := statusPatch(base, pod, time.Now())
 	return err == nil && patch == nil
 }
 
@@ -112,7 +114,11 @@ func strippedPod(object any) (any, error) {
 // once. Managed fields are as large as the rest, and each status write changes their
 // times, which the library would take for a change of the Pod.
 func stripPod(pod *corev1.Pod) {
-	spec := corev1.PodSpec{NodeName: pod.Spec.NodeName, RestartPolicy: pod.Spec.RestartPolicy}
+	spec := corev1.PodSpec{
+		NodeName:      pod.Spec.NodeName,
+		RestartPolicy: pod.Spec.RestartPolicy,
+		Volumes:       podcontract.PersistentVolumes(pod.Spec.Volumes),
+	}
 	for _, c := range pod.Spec.Containers {
 		spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
 	}
