@@ -25,62 +25,62 @@ type Binding struct {
 	ClaimedAt time.Time
 }
 
-// Pending is the status of a tracked Pod without a claim.
+// Pending is the status of a tracked Pod without a claim, before there is anything to
+// publish.
 func Pending() corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending}
 }
 
-// Running is the status of a Pod that holds a claim. It depends on the Pod's spec and the
-// binding only, with times truncated to seconds as the API stores them, so that two calls
-// for one claim are equal and published once.
+// Awaiting is the status of a Pod that waits for its claim; why says what is missing.
+func Awaiting(pod *corev1.Pod, why string) corev1.PodStatus {
+	return Unclaimed(pod, corev1.PodStatus{Phase: corev1.PodPending, Reason: ReasonAwaitingClaim, Message: why})
+}
+
+// Unclaimed completes the status of a Pod that has no sandbox: phase, reason and message
+// are kept, and everything that clients wait for is there. The conditions have no time:
+// the caller does not know since when they are False.
+func Unclaimed(pod *corev1.Pod, status corev1.PodStatus) corev1.PodStatus {
+	status.ObservedGeneration = pod.Generation
+	status.Conditions = conditions(pod, metav1.Time{})
+	setFalse(status.Conditions, status.Reason, metav1.Time{},
+		corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady)
+	status.EphemeralContainerStatuses = ephemeralContainers(pod)
+	return status
+}
+
+// Running is the status of a Pod that holds a claim. It depends on the binding, the Pod's
+// spec and the published conditions of its readiness gates only, with times truncated to
+// seconds as the API stores them, so that two calls for one claim are equal and published
+// once.
 func Running(pod *corev1.Pod, b Binding) corev1.PodStatus {
 	start := metav1.NewTime(b.ClaimedAt.UTC().Truncate(time.Second))
-	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}
+	status := corev1.PodStatus{
+		ObservedGeneration: pod.Generation,
+		Phase:              corev1.PodRunning,
+		StartTime:          &start,
+		Conditions:         conditions(pod, start),
+
+		InitContainerStatuses:      initContainers(pod, b.ClaimID, start),
+		ContainerStatuses:          containers(pod, b.ClaimID, start),
+		EphemeralContainerStatuses: ephemeralContainers(pod),
+	}
 	if ip := hostIP(b.Address); ip != "" {
 		status.HostIP, status.HostIPs = ip, []corev1.HostIP{{IP: ip}}
 		status.PodIP, status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
 	}
-	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.PodScheduled} {
-		status.Conditions = append(status.Conditions, corev1.PodCondition{
-			Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: start,
-		})
-	}
-	started := true
-	for _, c := range pod.Spec.Containers {
-		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
-			Name:    c.Name,
-			Image:   c.Image,
-			ImageID: imageIDPrefix + b.ClaimID,
-			Ready:   true,
-			Started: &started,
-			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: start}},
-		})
-	}
 	return status
 }
 
-// Failed is the terminal status of a Pod whose sandbox is gone, as of at. Phase and
-// container states change together, because nothing can be published after a terminal
-// phase.
+// Failed is the terminal status of a Pod whose sandbox is gone, as of at. Phase,
+// conditions and container states change together, because nothing can be published after
+// a terminal phase.
 func Failed(pod *corev1.Pod, b Binding, reason, message string, at time.Time) corev1.PodStatus {
-	end := metav1.NewTime(at.UTC().Truncate(time.Second))
+	ended := metav1.NewTime(at.UTC().Truncate(time.Second))
 	status := Running(pod, b)
 	status.Phase, status.Reason, status.Message = corev1.PodFailed, reason, message
-	for i := range status.Conditions {
-		c := &status.Conditions[i]
-		if c.Type == corev1.PodReady {
-			c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, reason, end
-		}
-	}
-	started := false
-	for i := range status.ContainerStatuses {
-		c := &status.ContainerStatuses[i]
-		c.Ready, c.Started = false, &started
-		c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: 137, Reason: reason, Message: message,
-			StartedAt: *status.StartTime, FinishedAt: end,
-		}}
-	}
+	setFalse(status.Conditions, reason, ended, corev1.PodReadyToStartContainers, corev1.PodReady, corev1.ContainersReady)
+	end(status.ContainerStatuses, reason, message, ended)
+	end(status.InitContainerStatuses, reason, message, ended)
 	return status
 }
 

@@ -6,6 +6,7 @@ package podstatus_test
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,13 +30,22 @@ var (
 	bound     = podstatus.Binding{ClaimID: "sb_1", Address: "10.0.0.5:7777", ClaimedAt: claimedAt}
 )
 
+// podOf is a Pod with that many containers; with three it has all the other kinds too.
 func podOf(containers int) *corev1.Pod {
 	all := []corev1.Container{{Name: "agent", Image: "rt:24.04"}, {Name: "sidecar", Image: "proxy:2"}, {Name: "logger"}}
-	return &corev1.Pod{Spec: corev1.PodSpec{
-		Containers: all[:containers],
-		// Containers are not interpreted, these least of all.
-		InitContainers: []corev1.Container{{Name: "init", Image: "init:1"}},
-	}}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: all[:containers]}}
+	if containers == 3 {
+		pod.Generation = 4
+		pod.Spec.InitContainers = []corev1.Container{
+			{Name: "init", Image: "init:1"},
+			{Name: "mesh", Image: "mesh:1", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
+			{Name: "retried", Image: "init:2", RestartPolicy: new(corev1.ContainerRestartPolicyOnFailure)},
+		}
+		pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{
+			{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger-x", Image: "busybox"}},
+		}
+	}
+	return pod
 }
 
 func failed(pod *corev1.Pod) corev1.PodStatus {
@@ -114,14 +124,15 @@ func TestFailedIsTerminalThroughout(t *testing.T) {
 		if s.Phase != corev1.PodFailed || s.Reason != reason || s.Message != "message" {
 			t.Errorf("phase %s, reason %s, message %s", s.Phase, s.Reason, s.Message)
 		}
-		for _, c := range s.ContainerStatuses {
-			if c.State.Running != nil || c.State.Waiting != nil || c.State.Terminated == nil || c.State.Terminated.ExitCode == 0 || c.Ready || *c.Started {
+		for _, c := range slices.Concat(s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses) {
+			initialized := c.Name == "init" || c.Name == "retried"
+			if c.State.Running != nil || c.State.Waiting != nil || c.State.Terminated == nil || (c.State.Terminated.ExitCode == 0) != initialized || c.Ready != initialized || *c.Started {
 				t.Errorf("container %s is not over: %+v", c.Name, c)
 			}
 		}
 		for _, c := range s.Conditions {
-			if c.Type == corev1.PodReady && c.Status != corev1.ConditionFalse {
-				t.Errorf("still Ready: %+v", c)
+			if (c.Type == corev1.PodReady || c.Type == corev1.ContainersReady || c.Type == corev1.PodReadyToStartContainers) && c.Status != corev1.ConditionFalse {
+				t.Errorf("still True: %+v", c)
 			}
 		}
 	}

@@ -26,10 +26,11 @@ const (
 	observeMost  = 30 * time.Second
 )
 
-// PodChanged is called for each change of a cached Pod that may concern its claim: the
-// start of a deletion, or another controller. virtual-kubelet calls DeletePod from the
-// queue in which its creates wait, and does not report a changed owner; Pods observed
-// here do not depend on either. It never blocks.
+// PodChanged is called for each change of a cached Pod that may concern its claim or its
+// status: the start of a deletion, another controller, spec or state of the readiness
+// gates. virtual-kubelet calls DeletePod from the queue in which its creates wait, and does
+// not report a changed owner or gate; Pods observed here do not depend on either. It never
+// blocks.
 func (p *Provider) PodChanged(pod *corev1.Pod) { p.observed.queue.Add(podcontract.Key(pod)) }
 
 // PodGone is called with the newest known object of a Pod that has left the cache. seen
@@ -58,6 +59,9 @@ func (p *Provider) handleObserved(ctx context.Context, key string) error {
 	}
 	if c, held := p.table.Get(key); held {
 		p.binder.Follow(pods.WithLogger(ctx, pod), pod, c)
+	}
+	if tracked && t.Pod.UID == pod.UID {
+		p.ensurePublished(t, pod)
 	}
 	return nil
 }

@@ -33,16 +33,22 @@ func (p *Provider) reconcile(ctx context.Context) {
 		case err != nil:
 			klog.FromContext(ctx).Error(err, "the pod cache cannot be read")
 		default:
+			p.refuseDebug(t.Pod, cached)
 			p.pods.Share(cached)
 			if cached.DeletionTimestamp != nil && t.End == nil {
 				p.PodChanged(cached)
 			}
-			if now, claimID := p.statuses.Status(t); !status.Published(cached, now, claimID) {
-				p.statuses.Enqueue(podcontract.Key(t.Pod))
-			}
+			p.ensurePublished(t, cached)
 		}
 	}
 	p.ensureClaims(ctx)
+}
+
+// ensurePublished publishes the status of a tracked Pod that its newest object lacks.
+func (p *Provider) ensurePublished(t pods.Tracked, newest *corev1.Pod) {
+	if now, claimID := p.statuses.Status(t); !status.Published(newest, now, claimID) {
+		p.statuses.Enqueue(podcontract.Key(newest))
+	}
 }
 
 // followControllers records the current controllers of live Pods in their claims.

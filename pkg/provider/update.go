@@ -25,6 +25,7 @@ func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 	defer p.pods.Lock(key)()
 	ctx = pods.WithLogger(ctx, pod)
 	if t, ok := p.pods.Get(key); ok && t.Pod.UID == pod.UID {
+		p.refuseDebug(t.Pod, pod)
 		c, held := p.table.Get(key)
 		held = held && c.PodUID == pod.UID && c.State != claims.Tentative && c.Durable
 		if held {
@@ -39,4 +40,12 @@ func (p *Provider) UpdatePod(ctx context.Context, pod *corev1.Pod) error {
 	err := p.ensureClaim(ctx, pod)
 	p.attempts.ByLibrary(key, pod.UID, err, time.Now())
 	return err
+}
+
+// refuseDebug records that a debug container which the newer object of a Pod has, and the
+// older one lacks, is not run. The status of the container says so too.
+func (p *Provider) refuseDebug(older, newer *corev1.Pod) {
+	if len(newer.Spec.EphemeralContainers) > len(older.Spec.EphemeralContainers) {
+		p.events.DebugRefused(newer)
+	}
 }

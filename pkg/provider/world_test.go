@@ -6,6 +6,7 @@ package provider
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,7 @@ import (
 	"github.com/cocoonstack/vk-sandbox/pkg/claims/claimfile"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 	"github.com/cocoonstack/vk-sandbox/test/faultfs"
 )
@@ -112,7 +114,11 @@ func (w *world) publish(pod *corev1.Pod) {
 	w.mu.Unlock()
 	w.edit(pod.Name, func(p *corev1.Pod) {
 		if p.UID == pod.UID {
+			others := slices.DeleteFunc(slices.Clone(p.Status.Conditions), func(c corev1.PodCondition) bool {
+				return podstatus.SetByNode(c.Type) || c.Type == corev1.PodScheduled
+			})
 			p.Status, p.Annotations = pod.Status, maps.Clone(p.Annotations)
+			p.Status.Conditions = slices.Concat(others, pod.Status.Conditions)
 			p.Annotations[podcontract.AnnotationClaimID] = pod.Annotations[podcontract.AnnotationClaimID]
 		}
 	})

@@ -29,6 +29,7 @@ const (
 	ReasonReleased  = "SandboxReleased"
 	ReasonRefused   = "SandboxRefused"
 	ReasonAddress   = "SandboxAddressUnusable"
+	ReasonDebug     = "SandboxDebugRefused"
 
 	ReasonUnadoptable = "SandboxUnadoptable"
 )
@@ -52,6 +53,12 @@ func (r *Recorder) Claimed(pod *corev1.Pod) {
 // AddressUnusable records why the Pod is published without an address.
 func (r *Recorder) AddressUnusable(pod *corev1.Pod, problem string) {
 	r.record(subjectOfPod(pod), corev1.EventTypeWarning, ReasonAddress, problem)
+}
+
+// DebugRefused records on the Pod that its new debug container is not run.
+func (r *Recorder) DebugRefused(pod *corev1.Pod) {
+	s := subjectOfPod(pod)
+	r.sink.Event(&s.pod, corev1.EventTypeWarning, ReasonDebug, podstatus.MessageDebugNotRun)
 }
 
 // Adopted records that the Pod runs on a sandbox that another Pod left.

@@ -31,6 +31,7 @@ func TestWhichObjectsAnEventIsAbout(t *testing.T) {
 		"claimed":              {func(r *Recorder) { r.Claimed(owned) }, both(ReasonClaimed)},
 		"claimed by a bare":    {func(r *Recorder) { r.Claimed(bare) }, map[string][]string{"Pod/a": {ReasonClaimed}}},
 		"no address":           {func(r *Recorder) { r.AddressUnusable(owned, "no port") }, both(ReasonAddress)},
+		"a debug container":    {func(r *Recorder) { r.DebugRefused(owned) }, map[string][]string{"Pod/a": {ReasonDebug}}},
 		"adopted":              {func(r *Recorder) { r.Adopted(owned) }, both(ReasonAdopted)},
 		"the kept one is lost": {func(r *Recorder) { r.KeptSandboxLost(owned) }, both(podstatus.ReasonLost)},
 		"a Pod ended":          {func(r *Recorder) { r.PodEnded(owned, "Because", "") }, both("Because")},

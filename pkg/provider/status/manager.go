@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -29,6 +30,8 @@ type Table interface {
 // Pods are the Pods that have a status.
 type Pods interface {
 	Get(key string) (pods.Tracked, bool)
+	// Cached returns the newest known object of a Pod; nil if it is not known.
+	Cached(key string, uid types.UID) *corev1.Pod
 	MarkNotified(key string)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
@@ -149,19 +150,28 @@ func TestAViewHidesTheDeletion(t *testing.T) {
 
 func TestWhatCountsAsPublished(t *testing.T) {
 	claim := claims.Claim{Row: claims.Row{ID: "sb_1", PodUID: "P1", Address: "10.0.0.5:7777"}}
-	running := podstatus.Running(fakes.NewPod("a", "P1", ""), pods.BindingOf(claim))
+	pod := fakes.NewPod("a", "P1", "")
+	pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger"}}}
+	running := podstatus.Running(pod, pods.BindingOf(claim))
 	for name, tc := range map[string]struct {
 		change func(*corev1.Pod)
 		want   bool
 	}{
-		"all of it":           {func(*corev1.Pod) {}, true},
-		"a field of others":   {func(p *corev1.Pod) { p.Status.NominatedNodeName = "other" }, true},
-		"another phase":       {func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }, false},
-		"another reason":      {func(p *corev1.Pod) { p.Status.Reason = "NodeLost" }, false},
-		"another address":     {func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.9" }, false},
-		"no claim id":         {func(p *corev1.Pod) { p.Annotations = nil }, false},
-		"no container":        {func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }, false},
-		"marked as not ready": {func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse }, false},
+		"all of it":            {func(*corev1.Pod) {}, true},
+		"a field of others":    {func(p *corev1.Pod) { p.Status.NominatedNodeName = "other" }, true},
+		"another phase":        {func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }, false},
+		"another reason":       {func(p *corev1.Pod) { p.Status.Reason = "NodeLost" }, false},
+		"another generation":   {func(p *corev1.Pod) { p.Status.ObservedGeneration = 2 }, false},
+		"another message":      {func(p *corev1.Pod) { p.Status.Conditions[0].Message = "other" }, false},
+		"a condition's reason": {func(p *corev1.Pod) { p.Status.Conditions[0].Reason = "Other" }, false},
+		"no init container":    {func(p *corev1.Pod) { p.Status.InitContainerStatuses = nil }, false},
+		"no debug container":   {func(p *corev1.Pod) { p.Status.EphemeralContainerStatuses = nil }, false},
+		"ended meanwhile":      {func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
+		"another address":      {func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.9" }, false},
+		"no claim id":          {func(p *corev1.Pod) { p.Annotations = nil }, false},
+		"no container":         {func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }, false},
+		"marked as not ready":  {func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse }, false},
 		"one condition more": {func(p *corev1.Pod) {
 			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "Other"})
 		}, true},
@@ -179,5 +189,30 @@ func TestWhatCountsAsPublished(t *testing.T) {
 	}
 	if !Published(fakes.NewPod("a", "P1", ""), podstatus.Pending(), "") {
 		t.Error("a Pod without a status is to be published")
+	}
+}
+
+// The tracked object of a Pod can be older than the cache's.
+func TestAStatusIsThatOfTheNewestObject(t *testing.T) {
+	cached, lister := fakes.PodCache()
+	served := pods.NewManager(lister)
+	pod := fakes.NewPod("a", "P1", "")
+	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+	table := rows{"agents/a": {Row: claims.Row{ID: "sb_1", PodUID: "P1"}, State: claims.Bound, Durable: true}}
+	ready := func(uid types.UID, status corev1.ConditionStatus) corev1.ConditionStatus {
+		newest := pod.DeepCopy()
+		newest.UID, newest.Status.Conditions = uid, []corev1.PodCondition{{Type: "example.com/gate", Status: status}}
+		if err := cached.Add(newest); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := NewManager(table, served, nil).Status(pods.Tracked{Pod: pod})
+		i := slices.IndexFunc(got.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+		return got.Conditions[i].Status
+	}
+	if got := ready("P1", corev1.ConditionTrue); got != corev1.ConditionTrue {
+		t.Errorf("Ready is %s after the gate became True", got)
+	}
+	if got := ready("P2", corev1.ConditionTrue); got != corev1.ConditionFalse {
+		t.Errorf("Ready is %s by the gate of another Pod", got)
 	}
 }

@@ -36,42 +36,50 @@ func (m *Manager) View(t pods.Tracked) *corev1.Pod {
 
 // Status is the current status of the Pod by the table, and its claim id if it has one.
 func (m *Manager) Status(t pods.Tracked) (status corev1.PodStatus, claimID string) {
-	c, held := m.table.Get(podcontract.Key(t.Pod))
+	key := podcontract.Key(t.Pod)
+	c, held := m.table.Get(key)
 	held = held && c.PodUID == t.Pod.UID
+	// The tracked object can be older than the conditions of the Pod's readiness gates.
+	pod := m.pods.Cached(key, t.Pod.UID)
+	if pod == nil {
+		pod = t.Pod
+	}
 	switch {
 	case t.End != nil:
 		e := t.End
-		return podstatus.Failed(t.Pod, e.Binding, e.Reason, e.Message, e.At), e.Binding.ClaimID
+		return podstatus.Failed(pod, e.Binding, e.Reason, e.Message, e.At), e.Binding.ClaimID
 	case held && c.State == claims.Bound && c.Durable:
-		return podstatus.Running(t.Pod, pods.BindingOf(c)), c.ID
+		return podstatus.Running(pod, pods.BindingOf(c)), c.ID
 	case held && c.State == claims.Tentative:
 		// The API does not have this claim id, so virtual-kubelet calls UpdatePod,
 		// which returns the sandbox.
 		return podstatus.Pending(), c.ID
 	}
-	status = podstatus.Pending()
 	// A published status that names a sandbox without a claim here must not be
 	// overwritten: only it prevents a second sandbox for the Pod.
 	if t.Waiting != "" && podstatus.ClaimID(t.Pod) == "" {
-		status.Reason, status.Message = podstatus.ReasonAwaitingClaim, t.Waiting
+		return podstatus.Awaiting(pod, t.Waiting), ""
 	}
-	return status, ""
+	return podstatus.Pending(), ""
 }
 
 // Published reports whether the API shows this node's status of the Pod. Fields of other
 // owners are ignored. Conditions are compared, because the node lifecycle controller
 // marks the Pods of an unreachable node as not ready, and only the node marks them ready
-// again.
+// again. After a terminal phase nothing can be published.
 func Published(api *corev1.Pod, ours corev1.PodStatus, claimID string) bool {
-	if !hasStatus(ours) {
+	if !hasStatus(ours) || pods.Terminal(api) {
 		return true
 	}
-	return api.Status.Phase == ours.Phase &&
+	return api.Status.ObservedGeneration == ours.ObservedGeneration &&
+		api.Status.Phase == ours.Phase &&
 		api.Status.Reason == ours.Reason &&
 		api.Status.PodIP == ours.PodIP &&
 		(claimID == "" || api.Annotations[podcontract.AnnotationClaimID] == claimID) &&
+		equality.Semantic.DeepEqual(api.Status.InitContainerStatuses, ours.InitContainerStatuses) &&
 		equality.Semantic.DeepEqual(api.Status.ContainerStatuses, ours.ContainerStatuses) &&
-		!slices.ContainsFunc(ours.Conditions, func(c corev1.PodCondition) bool { return !hasCondition(api, c.Type, c.Status) })
+		equality.Semantic.DeepEqual(api.Status.EphemeralContainerStatuses, ours.EphemeralContainerStatuses) &&
+		!slices.ContainsFunc(ours.Conditions, func(c corev1.PodCondition) bool { return !hasCondition(api, c) })
 }
 
 // hasStatus reports whether there is anything to publish.
@@ -79,6 +87,8 @@ func hasStatus(status corev1.PodStatus) bool {
 	return status.Phase != corev1.PodPending || status.Message != ""
 }
 
-func hasCondition(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
+func hasCondition(pod *corev1.Pod, want corev1.PodCondition) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == want.Type && c.Status == want.Status && c.Reason == want.Reason && c.Message == want.Message
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,12 +16,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // statusAttempts bounds how often one call sends a status that meets a changed Pod. After
 // that the queue's back-off applies, so that a Pod that is edited continuously costs less
 // and less.
 const statusAttempts = 5
+
+// reasonFailedCreate is the status reason of a failed create, the only status that the
+// library builds itself.
+const reasonFailedCreate = "ProviderFailed"
 
 // Client returns the client through which the pod controller writes Pods. It publishes
 // statuses as patches; all other calls go to inner unchanged. The library's deletes have
@@ -86,7 +93,13 @@ func (c *podClient) tryStatus(ctx context.Context, pod *corev1.Pod) (written, ba
 		return base, base, nil
 	}
 
-	patch, err := statusPatch(base, pod)
+	if pod.Status.Reason == reasonFailedCreate {
+		// The library changes the published status, which may still be that of a Pod that
+		// ran.
+		pod = copyPod(pod)
+		pod.Status = podstatus.Unclaimed(base, pod.Status)
+	}
+	patch, err := statusPatch(base, pod, time.Now())
 	if err != nil {
 		return nil, base, err
 	}

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,7 +86,7 @@ func TestUpdateStatusPatches(t *testing.T) {
 	if !ok || p.GetSubresource() != "status" || p.GetName() != "my-sandbox" || p.GetNamespace() != "default" {
 		t.Fatalf("request = %v, want a patch of default/my-sandbox status", sent[0])
 	}
-	want, err := statusPatch(fakecluster.PublishedPod(), fakecluster.ReportedPod())
+	want, err := statusPatch(fakecluster.PublishedPod(), fakecluster.ReportedPod(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +184,41 @@ func TestUpdateStatusRemembersItsOwnWrite(t *testing.T) {
 	sent := fakecluster.Patches(client)
 	if want := `{"metadata":{"resourceVersion":"2000","uid":"uid-1"},"status":{"reason":null}}`; string(sent[len(sent)-1].GetPatch()) != want {
 		t.Errorf("last patch = %s, want %s", sent[len(sent)-1].GetPatch(), want)
+	}
+}
+
+// The library reports a failed create with the published status and its own reason.
+func TestAFailedCreateIsNotReady(t *testing.T) {
+	published := fakecluster.PublishedPod(func(p *corev1.Pod) { p.Generation = 3 })
+	g, client, _ := newStatusFixture(t, published, published)
+	fakecluster.WithVersions(client)
+	report := published.DeepCopy()
+	report.ResourceVersion, report.Status.Reason, report.Status.Message = "", "ProviderFailed", "volume data"
+	for range 2 {
+		if _, err := g.Pods("default").UpdateStatus(t.Context(), report, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sent := len(fakecluster.Patches(client)); sent != 1 {
+		t.Errorf("%d patches for one report that is repeated", sent)
+	}
+	got := map[corev1.PodConditionType]corev1.ConditionStatus{}
+	status := fakecluster.StoredPod(t, client).Status
+	for _, c := range status.Conditions {
+		got[c.Type] = c.Status
+		if c.LastTransitionTime.IsZero() {
+			t.Errorf("no time: %+v", c)
+		}
+	}
+	want := map[corev1.PodConditionType]corev1.ConditionStatus{
+		"PodScheduled": "True", "example.com/gate": "True",
+		"PodReadyToStartContainers": "False", "Initialized": "False", "ContainersReady": "False", "Ready": "False",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || status.ObservedGeneration != 3 || status.Message != "volume data" {
+		t.Errorf("generation %d, message %q, conditions (-want +got):\n%s", status.ObservedGeneration, status.Message, diff)
+	}
+	if report.Status.ObservedGeneration != 0 || len(report.Status.Conditions) != 2 {
+		t.Error("the library's own object was changed")
 	}
 }
 

@@ -115,12 +115,21 @@ func strippedPod(object any) (any, error) {
 // times, which the library would take for a change of the Pod.
 func stripPod(pod *corev1.Pod) {
 	spec := corev1.PodSpec{
-		NodeName:      pod.Spec.NodeName,
-		RestartPolicy: pod.Spec.RestartPolicy,
-		Volumes:       podcontract.PersistentVolumes(pod.Spec.Volumes),
+		NodeName:       pod.Spec.NodeName,
+		RestartPolicy:  pod.Spec.RestartPolicy,
+		ReadinessGates: pod.Spec.ReadinessGates,
+		Volumes:        podcontract.PersistentVolumes(pod.Spec.Volumes),
+	}
+	for _, c := range pod.Spec.InitContainers {
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy})
 	}
 	for _, c := range pod.Spec.Containers {
 		spec.Containers = append(spec.Containers, corev1.Container{Name: c.Name, Image: c.Image})
+	}
+	for _, c := range pod.Spec.EphemeralContainers {
+		spec.EphemeralContainers = append(spec.EphemeralContainers, corev1.EphemeralContainer{
+			EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: c.Name, Image: c.Image},
+		})
 	}
 	pod.Spec, pod.ManagedFields = spec, nil
 }

@@ -26,7 +26,16 @@ func TestTheCacheHasWhatIsRead(t *testing.T) {
 				Containers: []corev1.Container{{
 					Name: "agent", Image: "python", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}, VolumeMounts: []corev1.VolumeMount{{Name: "token"}},
 				}},
-				Volumes:     []corev1.Volume{{Name: "token"}},
+				InitContainers: []corev1.Container{{
+					Name: "mesh", Image: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways), Command: []string{"a"},
+				}},
+				EphemeralContainers: []corev1.EphemeralContainer{{
+					EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger", Image: "busybox", TTY: true}, TargetContainerName: "agent",
+				}},
+				ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}},
+				Volumes: []corev1.Volume{{Name: "token"}, {Name: "data", VolumeSource: corev1.VolumeSource{
+					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-box"},
+				}}},
 				Tolerations: []corev1.Toleration{{Key: "a"}},
 			}
 		})
@@ -34,7 +43,13 @@ func TestTheCacheHasWhatIsRead(t *testing.T) {
 		want.ManagedFields = nil
 		want.Spec = corev1.PodSpec{
 			NodeName: fakecluster.NodeName, RestartPolicy: corev1.RestartPolicyNever,
-			Containers: []corev1.Container{{Name: "agent", Image: "python"}},
+			Containers:     []corev1.Container{{Name: "agent", Image: "python"}},
+			InitContainers: []corev1.Container{{Name: "mesh", Image: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
+			EphemeralContainers: []corev1.EphemeralContainer{{
+				EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger", Image: "busybox"},
+			}},
+			ReadinessGates: pod.Spec.ReadinessGates,
+			Volumes:        pod.Spec.Volumes[1:],
 		}
 		pods := NewInformer(fake.NewClientset(pod), fakecluster.NodeName)
 		pods.Start(t.Context())

@@ -10,16 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
-// Observer receives deletions and changes of the controller as the watch shows them,
-// ahead of the library's queues. The library ignores owner references, and deletions that
-// the watch did not show. The methods are called one at a time and must not block,
+// Observer receives what the watch shows and the library ignores or delays: deletions, and
+// changes of the controller, the spec and the readiness gates. The methods are called one at a time and must not block,
 // because they would block every other change too. The Pods belong to the cache and must
 // not be modified.
 type Observer interface {
 	// PodChanged is called for each change of a Pod that is being deleted, and for each
-	// change of a Pod's controller.
+	// change of a Pod's controller, spec or readiness gates.
 	PodChanged(pod *corev1.Pod)
 	// PodGone is called with the last known object of a Pod that no longer exists. seen
 	// is true if the watch showed the deletion, and false if a list lacked the Pod or had
@@ -44,7 +45,8 @@ func (p *Informer) Observe(observer Observer) error {
 			if old.UID != pod.UID {
 				observer.PodGone(old, false)
 			}
-			if pod.DeletionTimestamp != nil || controllerUID(old) != controllerUID(pod) {
+			if pod.DeletionTimestamp != nil || controllerUID(old) != controllerUID(pod) || old.Generation != pod.Generation ||
+				podstatus.UnreadyGates(old) != podstatus.UnreadyGates(pod) {
 				observer.PodChanged(pod)
 			}
 		},

@@ -24,7 +24,7 @@ import (
 type observed struct{ calls []string }
 
 func (o *observed) PodChanged(pod *corev1.Pod) {
-	o.calls = append(o.calls, fmt.Sprintf("deleting %s %s", pod.Name, pod.UID))
+	o.calls = append(o.calls, fmt.Sprintf("changed %s %s", pod.Name, pod.UID))
 }
 
 func (o *observed) PodGone(pod *corev1.Pod, seen bool) {
@@ -34,6 +34,10 @@ func (o *observed) PodGone(pod *corev1.Pod, seen bool) {
 func TestObserver(t *testing.T) {
 	now := metav1.Now()
 	deleting := func(p *corev1.Pod) { p.DeletionTimestamp = &now }
+	gated := func(p *corev1.Pod) {
+		p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+	}
+	closed := func(p *corev1.Pod) { p.Status.Conditions[1].Status = corev1.ConditionFalse }
 	recreated := func(p *corev1.Pod) { p.UID = "uid-2" }
 	for name, tc := range map[string]struct {
 		before *corev1.Pod
@@ -43,8 +47,19 @@ func TestObserver(t *testing.T) {
 		"a Pod that lives": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) {
 			w.Modify(fakecluster.PublishedPod(fakecluster.Running))
 		}, nil},
-		"deleting at the start": {fakecluster.PublishedPod(deleting), nil, []string{"deleting my-sandbox uid-1"}},
-		"its deletion begins":   {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) { w.Modify(fakecluster.PublishedPod(deleting)) }, []string{"deleting my-sandbox uid-1"}},
+		"its spec changes": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) {
+			w.Modify(fakecluster.PublishedPod(func(p *corev1.Pod) { p.Generation = 2 }))
+		}, []string{"changed my-sandbox uid-1"}},
+		"a readiness gate changes": {fakecluster.PublishedPod(gated), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) {
+			w.Modify(fakecluster.PublishedPod(gated, closed))
+			w.Modify(fakecluster.PublishedPod(gated, closed, fakecluster.Running)) // as we write it
+			w.Modify(fakecluster.PublishedPod(gated, fakecluster.Running))
+		}, []string{"changed my-sandbox uid-1", "changed my-sandbox uid-1"}},
+		"a condition that is no gate changes": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) {
+			w.Modify(fakecluster.PublishedPod(closed))
+		}, nil},
+		"deleting at the start": {fakecluster.PublishedPod(deleting), nil, []string{"changed my-sandbox uid-1"}},
+		"its deletion begins":   {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) { w.Modify(fakecluster.PublishedPod(deleting)) }, []string{"changed my-sandbox uid-1"}},
 		"a deletion that was seen": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, _ *[]corev1.Pod) { w.Delete(fakecluster.PublishedPod()) },
 			[]string{"gone my-sandbox uid-1 seen=true"}},
 		"a list lacks it": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, list *[]corev1.Pod) { *list = nil; fakecluster.Expire(w) },
@@ -56,7 +71,7 @@ func TestObserver(t *testing.T) {
 		"a list has another of its name, deleting": {fakecluster.PublishedPod(), func(w *watch.RaceFreeFakeWatcher, list *[]corev1.Pod) {
 			*list = []corev1.Pod{*fakecluster.PublishedPod(recreated, deleting)}
 			fakecluster.Expire(w)
-		}, []string{"gone my-sandbox uid-1 seen=false", "deleting my-sandbox uid-2"}},
+		}, []string{"gone my-sandbox uid-1 seen=false", "changed my-sandbox uid-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

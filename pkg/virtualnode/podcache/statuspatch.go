@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/podcontract"
+	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
 )
 
 // statusPatch returns the strategic merge patch from base, the API server's Pod, to the
@@ -24,11 +26,14 @@ import (
 // is never reverted. Of the metadata the patch touches only the claim-id annotation,
 // which it sets or changes but never removes: when the library reports a failed create,
 // its Pod is the API server's and lacks our annotation.
-func statusPatch(base, pod *corev1.Pod) ([]byte, error) {
+//
+// A condition whose status changes has changed now, unless pod reports a later time than
+// base has.
+func statusPatch(base, pod *corev1.Pod, now time.Time) ([]byte, error) {
 	before := corev1.Pod{Status: base.Status}
 	after := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{UID: base.UID, ResourceVersion: base.ResourceVersion},
-		Status:     mergeStatus(base.Status, pod.Status),
+		Status:     mergeStatus(base.Status, pod.Status, metav1.NewTime(now.UTC().Truncate(time.Second))),
 	}
 	if id := pod.Annotations[podcontract.AnnotationClaimID]; id != "" && id != base.Annotations[podcontract.AnnotationClaimID] {
 		after.Annotations = map[string]string{podcontract.AnnotationClaimID: id}
@@ -63,8 +68,9 @@ func diff(before, after corev1.Pod) ([]byte, error) {
 
 // mergeStatus takes the fields that a node reports from reported, and all others from
 // published: those belong to the API server, the scheduler and controllers.
-func mergeStatus(published, reported corev1.PodStatus) corev1.PodStatus {
+func mergeStatus(published, reported corev1.PodStatus, now metav1.Time) corev1.PodStatus {
 	merged := *published.DeepCopy()
+	merged.ObservedGeneration = reported.ObservedGeneration
 	merged.Phase, merged.Reason, merged.Message = reported.Phase, reported.Reason, reported.Message
 	merged.HostIP, merged.HostIPs = reported.HostIP, reported.HostIPs
 	merged.PodIP, merged.PodIPs = reported.PodIP, reported.PodIPs
@@ -72,14 +78,14 @@ func mergeStatus(published, reported corev1.PodStatus) corev1.PodStatus {
 	merged.InitContainerStatuses = reported.InitContainerStatuses
 	merged.ContainerStatuses = reported.ContainerStatuses
 	merged.EphemeralContainerStatuses = reported.EphemeralContainerStatuses
-	merged.Conditions = mergeConditions(published.Conditions, reported.Conditions)
+	merged.Conditions = mergeConditions(published.Conditions, reported.Conditions, now)
 	return merged
 }
 
 // mergeConditions keeps the conditions of others, and the published transition time if a
 // condition's status is unchanged. A condition that only a node sets is removed when it
 // is no longer reported.
-func mergeConditions(published, reported []corev1.PodCondition) []corev1.PodCondition {
+func mergeConditions(published, reported []corev1.PodCondition, now metav1.Time) []corev1.PodCondition {
 	var merged []corev1.PodCondition
 	for _, old := range published {
 		i := slices.IndexFunc(reported, func(c corev1.PodCondition) bool { return c.Type == old.Type })
@@ -88,22 +94,22 @@ func mergeConditions(published, reported []corev1.PodCondition) []corev1.PodCond
 			c := reported[i]
 			if c.Status == old.Status {
 				c.LastTransitionTime = old.LastTransitionTime
+			} else if !old.LastTransitionTime.Before(&c.LastTransitionTime) {
+				c.LastTransitionTime = now
 			}
 			merged = append(merged, c)
-		case !setByNode(old.Type):
+		case !podstatus.SetByNode(old.Type):
 			merged = append(merged, old)
 		}
 	}
 	for _, c := range reported {
-		if !slices.ContainsFunc(published, func(old corev1.PodCondition) bool { return old.Type == c.Type }) {
-			merged = append(merged, c)
+		if slices.ContainsFunc(published, func(old corev1.PodCondition) bool { return old.Type == c.Type }) {
+			continue
 		}
+		if c.LastTransitionTime.IsZero() {
+			c.LastTransitionTime = now
+		}
+		merged = append(merged, c)
 	}
 	return merged
-}
-
-// setByNode reports whether only the node sets the condition. PodScheduled is set by the
-// scheduler.
-func setByNode(t corev1.PodConditionType) bool {
-	return t == corev1.PodInitialized || t == corev1.PodReady || t == corev1.ContainersReady
 }

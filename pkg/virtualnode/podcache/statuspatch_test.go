@@ -6,15 +6,33 @@ package podcache
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/cocoonstack/vk-sandbox/test/fakecluster"
 )
 
+var patchedAt = time.Date(2026, 7, 27, 5, 0, 0, 123456789, time.FixedZone("", 60*60)) // 04:00 in UTC
+
+// notReady changes the Pod's condition Ready to False.
+func notReady(reason string, since time.Time) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		for i := range p.Status.Conditions {
+			if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+				c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, reason, metav1.NewTime(since)
+			}
+		}
+	}
+}
+
 func TestStatusPatch(t *testing.T) {
+	started := time.Date(2026, 7, 27, 2, 16, 0, 0, time.UTC) // as reported
+	const readyPatch = `{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{` +
+		`"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"},{"type":"Ready"}],"conditions":[{`
 	for name, tc := range map[string]struct {
 		base, pod *corev1.Pod
 		want      string
@@ -53,6 +71,29 @@ func TestStatusPatch(t *testing.T) {
 			fakecluster.PublishedPod(fakecluster.Running, func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "ProviderFailed", "no warm capacity" }), fakecluster.ReportedPod(),
 			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"message":null,"reason":null}}`,
 		},
+		"Ready again since now": {
+			fakecluster.PublishedPod(fakecluster.Running, notReady("ReadinessGatesNotReady", started)), fakecluster.ReportedPod(),
+			readyPatch + `"lastTransitionTime":"2026-07-27T04:00:00Z","reason":null,"status":"True","type":"Ready"}]}}`,
+		},
+		"not Ready since the reported time": {
+			fakecluster.PublishedPod(fakecluster.Running), fakecluster.ReportedPod(notReady("Ended", started.Add(time.Hour))),
+			readyPatch + `"lastTransitionTime":"2026-07-27T03:16:00Z","reason":"Ended","status":"False","type":"Ready"}]}}`,
+		},
+		"not Ready for another reason": {
+			fakecluster.PublishedPod(fakecluster.Running, notReady("One", started)),
+			fakecluster.ReportedPod(notReady("Two", started.Add(time.Hour))),
+			readyPatch + `"reason":"Two","type":"Ready"}]}}`,
+		},
+		"a new condition without a time": {
+			fakecluster.PublishedPod(), fakecluster.PublishedPod(func(p *corev1.Pod) {
+				p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+			}),
+			readyPatch + `"lastProbeTime":null,"lastTransitionTime":"2026-07-27T04:00:00Z","status":"False","type":"Ready"}]}}`,
+		},
+		"another generation": {
+			fakecluster.PublishedPod(fakecluster.Running), fakecluster.ReportedPod(func(p *corev1.Pod) { p.Status.ObservedGeneration = 2 }),
+			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"observedGeneration":2}}`,
+		},
 		"back to pending takes the node's conditions along, nobody else's": {
 			fakecluster.PublishedPod(fakecluster.Running), fakecluster.PublishedPod(func(p *corev1.Pod) { p.Status = corev1.PodStatus{Phase: corev1.PodPending} }),
 			`{"metadata":{"resourceVersion":"7","uid":"uid-1"},"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"},{"type":"example.com/gate"}],` +
@@ -61,7 +102,7 @@ func TestStatusPatch(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := statusPatch(tc.base, tc.pod)
+			got, err := statusPatch(tc.base, tc.pod, patchedAt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +132,7 @@ func checkApplied(t *testing.T, base, pod *corev1.Pod, patch []byte) {
 	if err := json.Unmarshal(raw, &result); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := statusPatch(&result, pod); err != nil || again != nil {
+	if again, err := statusPatch(&result, pod, patchedAt.Add(time.Hour)); err != nil || again != nil {
 		t.Errorf("a second patch is due: %s, %v", again, err)
 	}
 	if diff := cmp.Diff(pod.Status.PodIPs, result.Status.PodIPs); diff != "" {
