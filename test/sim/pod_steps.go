@@ -53,12 +53,12 @@ func podActions() []action {
 		}},
 		{"sandbox expires", 2, func(w *World, a, _ uint32) {
 			w.API.SetReady(name(a), "False", "SandboxExpired")
-			w.API.DeletePod(name(a))
+			w.deletePods(name(a))
 		}},
 		{"sandbox is suspended", 2, func(w *World, a, _ uint32) {
 			if !w.API.Releasable(w.API.Owner(name(a))) {
 				w.API.SetReady(name(a), "False", "SandboxSuspended")
-				w.API.DeletePod(name(a))
+				w.deletePods(name(a))
 			}
 		}},
 
@@ -71,5 +71,13 @@ func podActions() []action {
 		}},
 		{"deletions are lost", 3, func(w *World, a, _ uint32) { w.onKubelet(func(k *kubelet.Kubelet) { k.LoseDeletions(int(1 + a%2)) }) }},
 		{"resync", 3, func(w *World, a, _ uint32) { w.onKubelet(func(k *kubelet.Kubelet) { k.Enqueue(name(a)) }) }},
+	}
+}
+
+// deletePods deletes the Pod of the Sandbox's name, and those of other names that it owns.
+func (w *World) deletePods(sandbox string) {
+	w.API.DeletePod(sandbox)
+	for _, key := range w.API.Replicas(sandbox) {
+		w.API.DeletePod(key)
 	}
 }

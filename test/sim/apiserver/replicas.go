@@ -55,7 +55,7 @@ func (a *API) MadeReplicas(owner string) []string {
 	return slices.DeleteFunc(slices.Clone(a.made), func(key string) bool { return !strings.HasPrefix(key, owner+"-") })
 }
 
-// Replicas returns the keys of the Pods that the ReplicaSet controls.
+// Replicas returns the keys of the Pods that the owner controls.
 func (a *API) Replicas(owner string) (keys []string) {
 	uid := a.Owner(owner)
 	for key, p := range a.Pods() {
