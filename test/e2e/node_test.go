@@ -72,7 +72,7 @@ func TestVirtualNode(t *testing.T) {
 		if diff := cmp.Diff(addresses, node.Status.Addresses); diff != "" {
 			t.Errorf("addresses (-want +got):\n%s", diff)
 		}
-		for name, want := range map[corev1.ResourceName]string{"cpu": "4k", "memory": "8Ti", "pods": "2k"} {
+		for name, want := range map[corev1.ResourceName]string{"cpu": "4k", "memory": "8Ti", "ephemeral-storage": "16Ti", "pods": "2k"} {
 			capacity, allocatable := node.Status.Capacity[name], node.Status.Allocatable[name]
 			if capacity.String() != want || allocatable.String() != want {
 				t.Errorf("%s: capacity %s, allocatable %s, want %s", name, capacity.String(), allocatable.String(), want)
