@@ -79,6 +79,7 @@ type options struct {
 	orphanScanInterval time.Duration
 	missingOwnersHold  time.Duration
 	unadoptableGrace   time.Duration
+	leaseWarning       time.Duration
 
 	claimStatusInterval time.Duration
 
@@ -146,6 +147,9 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.DurationVar(&o.unadoptableGrace, "unadoptable-grace", 0,
 		"how long to keep claims that no Pod can adopt; 0: as long as all others")
 	program.SetDefault(fs, "unadoptable-grace", "10m")
+	fs.DurationVar(&o.leaseWarning, "lease-warning", 0,
+		"how long before its end the lease of a running Pod is warned of, at most a quarter of the lease; 0 for never")
+	program.SetDefault(fs, "lease-warning", "1h")
 	fs.DurationVar(&o.claimStatusInterval, "claim-status-interval", 10*time.Second,
 		"least time between two writes of the NodeClaimStatus; 0 for none")
 
@@ -227,6 +231,7 @@ func (o *options) validate() error {
 	v.Check("orphan-scan-interval", o.orphanScanInterval.String(), program.CheckNotNegative(o.orphanScanInterval))
 	v.Check("missing-owners-hold", o.missingOwnersHold.String(), program.CheckPositive(o.missingOwnersHold))
 	v.Check("unadoptable-grace", o.unadoptableGrace.String(), program.CheckNotNegative(o.unadoptableGrace))
+	v.Check("lease-warning", o.leaseWarning.String(), program.CheckNotNegative(o.leaseWarning))
 	v.Check("claim-status-interval", o.claimStatusInterval.String(), program.CheckNotNegative(o.claimStatusInterval))
 	v.Check("publish-interval", o.publishInterval.String(), program.CheckPositive(o.publishInterval))
 	if o.metricsAddr != "" {

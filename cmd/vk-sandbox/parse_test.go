@@ -60,6 +60,7 @@ func defaults() *options {
 		orphanScanInterval:    60 * time.Second,
 		missingOwnersHold:     time.Hour,
 		unadoptableGrace:      10 * time.Minute,
+		leaseWarning:          time.Hour,
 		claimStatusInterval:   10 * time.Second,
 		publishInterval:       30 * time.Second,
 		metricsAddr:           "127.0.0.1:10261",
@@ -118,6 +119,7 @@ func TestPrecedence(t *testing.T) {
 		"scan":       {"orphan-scan-interval", "0", "", "", func(o *options, _ bool) { o.orphanScanInterval = 0 }},
 		"hold":       {"missing-owners-hold", "90m", "", "", func(o *options, _ bool) { o.missingOwnersHold = 90 * time.Minute }},
 		"grace":      {"unadoptable-grace", "0", "", "", func(o *options, _ bool) { o.unadoptableGrace = 0 }},
+		"warning":    {"lease-warning", "0", "", "", func(o *options, _ bool) { o.leaseWarning = 0 }},
 		"status":     {"claim-status-interval", "0", "", "", func(o *options, _ bool) { o.claimStatusInterval = 0 }},
 		"publish":    {"publish-inventory", "true", "", "", func(o *options, _ bool) { o.publishInventory = true }},
 		"interval":   {"publish-interval", "1m", "", "", func(o *options, _ bool) { o.publishInterval = time.Minute }},
@@ -183,7 +185,7 @@ func TestSettingsAreThoseOfTheDocument(t *testing.T) {
 		"sandboxd-token-file": "SANDBOXD_TOKEN_FILE", "state-path": "VK_STATE_PATH", "orphan-scan-interval": "",
 		"publish-inventory": "", "publish-interval": "", "node-labels": "", "disable-pod-events": "", "": "VK_LOG_LEVEL", "version": "",
 		"log-format": "VK_LOG_FORMAT", "help": "", "claim-status-interval": "", "metrics-addr": "VK_METRICS_ADDR", "enable-pprof": "",
-		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "", "unadoptable-grace": "", "v": "",
+		"machine-id-file": "VK_MACHINE_ID_FILE", "missing-owners-hold": "", "unadoptable-grace": "", "lease-warning": "", "v": "",
 	}
 	got := map[string]string{}
 	for _, s := range daemonSettings() {
@@ -239,6 +241,7 @@ func TestInvalidValues(t *testing.T) {
 		"a hold back in time":            {"missing-owners-hold", "", "-1h", "must not be negative"},
 		"a grace back in time":           {"unadoptable-grace", "", "-1s", "must not be negative"},
 		"a grace without unit":           {"unadoptable-grace", "", "600", "must be a duration"},
+		"a warning after the end":        {"lease-warning", "", "-1s", "must not be negative"},
 		"publishing without pause":       {"publish-interval", "", "0s", "must be above zero"},
 		"publishing back in time":        {"publish-interval", "", "-1s", "must not be negative"},
 		"a label without value":          {"node-labels", "", "a", `"a" is not key=value`},

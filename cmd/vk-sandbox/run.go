@@ -89,6 +89,7 @@ func serve(ctx context.Context, o *options, client *sandboxd.Client, kube *clien
 		Recorder:           recorder,
 		MissingOwnersHold:  o.missingOwnersHold,
 		UnadoptableGrace:   o.unadoptableGrace,
+		LeaseWarning:       o.leaseWarning,
 		OrphanScanInterval: o.orphanScanInterval,
 		Jitter:             loopJitter,
 	})

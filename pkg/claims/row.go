@@ -66,6 +66,11 @@ type Row struct {
 	ClaimedAt time.Time
 	// Deadline is the cached end of the lease; zero when it is not known.
 	Deadline time.Time
+	// LeaseMovedAt is when sandboxd first listed another end of the lease; zero if it has
+	// not.
+	LeaseMovedAt time.Time
+	// WarnedOf is the end of the lease that was warned of last.
+	WarnedOf time.Time
 	// Owner is set while the Pod is gone but its controller owner is not.
 	Owner *Owner
 	// Controller is the holder's controller owner from the moment of the claim, so that a
@@ -145,6 +150,23 @@ func (r Row) LeaseEnd() time.Time {
 		return r.ClaimedAt.Add(MaxLease)
 	}
 	return r.Deadline
+}
+
+// WarningTime is how long before its end a lease is warned of: ahead, or a quarter of a
+// lease that is shorter than four times that.
+func (r Row) WarningTime(ahead time.Duration) time.Duration {
+	began := r.ClaimedAt
+	if r.LeaseMovedAt.After(began) {
+		began = r.LeaseMovedAt
+	}
+	return min(ahead, r.LeaseEnd().Sub(began)/4)
+}
+
+// LeaseEnding reports whether the cached lease has not ended and ends within its
+// WarningTime.
+func (r Row) LeaseEnding(ahead time.Duration, now time.Time) bool {
+	left := r.LeaseEnd().Sub(now)
+	return left > 0 && left <= r.WarningTime(ahead)
 }
 
 // Expired reports whether the cached lease has passed. The cache is not authoritative:

@@ -155,3 +155,35 @@ func TestPastPodsSurviveARestartAndAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestLeaseEnding(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lease, movedAt time.Duration // from the claim
+		ahead          time.Duration
+		want           time.Duration // how long before its end the lease is warned of
+	}{
+		"a long lease":                {24 * time.Hour, 0, time.Hour, time.Hour},
+		"a short lease":               {time.Hour, 0, time.Hour, 15 * time.Minute},
+		"a short lease that moved":    {11 * time.Hour, 10 * time.Hour, time.Hour, 15 * time.Minute},
+		"a lease that moved, lengths": {24 * time.Hour, 10 * time.Hour, time.Hour, time.Hour},
+	} {
+		r := claims.Row{ClaimedAt: start, Deadline: start.Add(tc.lease)}
+		if tc.movedAt > 0 {
+			r.LeaseMovedAt = start.Add(tc.movedAt)
+		}
+		if got := r.WarningTime(tc.ahead); got != tc.want {
+			t.Errorf("%s: warned of %s ahead, want %s", name, got, tc.want)
+		}
+		for _, at := range []struct {
+			left   time.Duration
+			ending bool
+		}{{tc.want + time.Second, false}, {tc.want, true}, {time.Second, true}, {0, false}, {-time.Second, false}} {
+			if got := r.LeaseEnding(tc.ahead, r.Deadline.Add(-at.left)); got != at.ending {
+				t.Errorf("%s: ending %s before its end: %t", name, at.left, got)
+			}
+		}
+		if r.LeaseEnding(0, r.Deadline.Add(-time.Second)) {
+			t.Errorf("%s: ending without a warning", name)
+		}
+	}
+}

@@ -51,7 +51,9 @@ type entry struct {
 // newEntry encodes a claim. Its times are made storable in memory too: a row that cannot
 // be encoded would lose its token.
 func newEntry(store Store, c Claim) (entry, error) {
-	c.ClaimedAt, c.Deadline, c.PodDeletedAt = storable(c.ClaimedAt), storable(c.Deadline), storable(c.PodDeletedAt)
+	for _, t := range []*time.Time{&c.ClaimedAt, &c.Deadline, &c.LeaseMovedAt, &c.WarnedOf, &c.PodDeletedAt} {
+		*t = storable(*t)
+	}
 	record, err := store.Encode(c)
 	if err != nil {
 		return entry{}, fmt.Errorf("encode the claim of %s: %w", c.Key, err)

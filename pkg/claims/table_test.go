@@ -482,3 +482,61 @@ func TestUnadoptable(t *testing.T) {
 		})
 	}
 }
+
+// Which ends of leases were warned of survives a restart.
+func TestMarkWarned(t *testing.T) {
+	fsys := faultfs.New()
+	table := open(t, fsys)
+	mustAdd(t, table, "default/a", "sb_1", "pod-1")
+	mustAdd(t, table, "default/b", "sb_2", "pod-2")
+	both := table.List()
+	if err := table.Forget("default/b", "sb_2"); err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, table, "default/b", "sb_3", "pod-2")
+	renames := fsys.Renames()
+	if err := table.MarkWarned(both); err != nil || fsys.Renames() != renames+1 {
+		t.Errorf("%d writes: %v", fsys.Renames()-renames, err)
+	}
+	for _, table := range []*claims.Table{table, open(t, fsys)} {
+		a, _ := table.Get("default/a")
+		b, _ := table.Get("default/b")
+		if !a.WarnedOf.Equal(a.LeaseEnd()) || !b.WarnedOf.IsZero() {
+			t.Errorf("warned of %v, and of %v for another claim", a.WarnedOf, b.WarnedOf)
+		}
+	}
+}
+
+// A lease that sandboxd lists with another end has moved.
+func TestWhenALeaseMoved(t *testing.T) {
+	end := start.Add(24 * time.Hour)
+	for name, tc := range map[string]struct {
+		before, listed time.Time
+		moved          bool
+	}{
+		"another end":  {end, end.Add(time.Hour), true},
+		"the same end": {end, end, false},
+		"the first":    {time.Time{}, end, false},
+		"none":         {end, time.Time{}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			fsys := faultfs.New()
+			table := open(t, fsys)
+			r := row("sb_1", "pod-1")
+			r.Deadline = tc.before
+			if err := errors.Join(table.Add("default/a", r, nil), table.ConfirmListed([]claims.Listed{{ID: "sb_1", Deadline: tc.listed}})); err != nil {
+				t.Fatal(err)
+			}
+			for _, table := range []*claims.Table{table, open(t, fsys)} {
+				c, _ := table.Get("default/a")
+				var want time.Time
+				if tc.moved {
+					want = time.Now()
+				}
+				if !c.LeaseMovedAt.Equal(want) {
+					t.Errorf("%s: moved at %v, want %v", name, c.LeaseMovedAt, want)
+				}
+			}
+		})
+	}
+}

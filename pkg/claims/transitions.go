@@ -93,7 +93,8 @@ func (t *Table) Bind(key, id string, h Holder) error {
 	case e.rev <= t.landed:
 		return nil // the next write included it
 	}
-	before.Deadline = e.Deadline // a listing may have changed it meanwhile
+	// A listing may have changed the lease meanwhile.
+	before.Deadline, before.LeaseMovedAt, before.WarnedOf = e.Deadline, e.LeaseMovedAt, e.WarnedOf
 	return errors.Join(err, t.put(before))
 }
 
@@ -150,10 +151,29 @@ func (t *Table) ConfirmListed(listed []Listed) error {
 	if len(moved) == 0 {
 		return nil
 	}
+	now := time.Now()
 	return t.change(func() error {
 		for key, c := range moved {
 			if e, ok := t.claims.get(key); ok && e.ID == c.ID {
+				if !e.Deadline.IsZero() {
+					e.LeaseMovedAt = now
+				}
 				e.Deadline = deadlines[c.ID]
+				if err := t.put(e.Claim); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// MarkWarned records that the ends of these claims' leases were warned of.
+func (t *Table) MarkWarned(warned []Claim) error {
+	return t.change(func() error {
+		for _, c := range warned {
+			if e, ok := t.claims.get(c.Key); ok && e.ID == c.ID {
+				e.WarnedOf = c.LeaseEnd()
 				if err := t.put(e.Claim); err != nil {
 					return err
 				}

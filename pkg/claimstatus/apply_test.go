@@ -41,6 +41,7 @@ func TestWireShape(t *testing.T) {
 		d.Key, d.RandomName = "team-red/web-5d4f-x2b4k", true
 		d.Owner = &claims.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f", UID: "6f1c1a52-0000-4000-8000-0000000000d0"}
 		h.table.claims, h.table.releasing = []claims.Claim{a, b, d}, []claims.Claim{c}
+		h.table.ending = map[string]bool{"sb_a": true}
 		h.table.waiting = map[string]string{
 			"sb_b": "a new Pod, or the end of its owner: owner is alive",
 			"sb_c": "sandboxd to confirm the release: sandboxd unreachable",

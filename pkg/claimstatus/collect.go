@@ -28,6 +28,8 @@ type Table interface {
 type Provider interface {
 	// WaitingFor returns what the claim is waiting for, or nothing.
 	WaitingFor(claims.Claim) string
+	// LeaseEnding reports whether a live Pod holds the claim and its lease ends soon.
+	LeaseEnding(claims.Claim) bool
 	// Ended reports whether the claim's Pod has ended.
 	Ended(claims.Claim) bool
 	// Verified is when sandboxd last listed its whole index; zero if never.
@@ -79,5 +81,7 @@ func (c Collector) row(claim claims.Claim) api.NodeClaim {
 	if claim.State == claims.Quarantined && c.Provider.Ended(claim) {
 		claim.State = claims.Bound
 	}
-	return Redact(claim, c.Provider.WaitingFor(claim))
+	row := Redact(claim, c.Provider.WaitingFor(claim))
+	row.LeaseEnding = c.Provider.LeaseEnding(claim)
+	return row
 }

@@ -33,6 +33,7 @@ type fakeTable struct {
 	writes    claims.Writes
 	waiting   map[string]string // by claim id
 	ended     map[string]bool   // by claim id
+	ending    map[string]bool   // by claim id
 	verified  time.Time
 	changes   chan struct{}
 	reachable metav1.Condition
@@ -62,6 +63,12 @@ func (f *fakeTable) WaitingFor(c claims.Claim) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.waiting[c.ID]
+}
+
+func (f *fakeTable) LeaseEnding(c claims.Claim) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ending[c.ID]
 }
 
 func (f *fakeTable) Ended(c claims.Claim) bool {

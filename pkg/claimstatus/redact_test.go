@@ -141,7 +141,7 @@ func TestSummarize(t *testing.T) {
 		row("ns/c", "7", api.ClaimPreserved),
 		row("ns/d", "8", api.ClaimPreserved),
 	}
-	rows[len(rows)-1].Unadoptable = true
+	rows[0].LeaseEnding, rows[len(rows)-1].Unadoptable = true, true
 	for range 2 {
 		got := Summarize(rows)
 		var ids []string
@@ -151,7 +151,7 @@ func TestSummarize(t *testing.T) {
 		if diff := cmp.Diff([]string{"2", "5", "3", "4", "7", "8", "6", "1"}, ids); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		want := &api.ClaimCounts{Bound: 2, Preserved: 2, Unadoptable: 1, Quarantined: 1, Releasing: 2, Tentative: 1, Attention: 4}
+		want := &api.ClaimCounts{Bound: 2, LeaseEnding: 1, Preserved: 2, Unadoptable: 1, Quarantined: 1, Releasing: 2, Tentative: 1, Attention: 4}
 		if diff := cmp.Diff(want, got.Counts); diff != "" {
 			t.Errorf("counts (-want +got):\n%s", diff)
 		}

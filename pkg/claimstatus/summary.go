@@ -30,6 +30,9 @@ func Summarize(rows []api.NodeClaim) api.NodeClaimStatusStatus {
 		switch row.State {
 		case api.ClaimBound:
 			counts.Bound++
+			if row.LeaseEnding {
+				counts.LeaseEnding++
+			}
 		case api.ClaimPreserved:
 			counts.Preserved++
 			if row.Unadoptable {

@@ -4,6 +4,7 @@
 package provider
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
 	"github.com/cocoonstack/vk-sandbox/pkg/podstatus"
+	"github.com/cocoonstack/vk-sandbox/pkg/provider/events"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 	"github.com/cocoonstack/vk-sandbox/test/fakes"
 )
@@ -49,6 +51,39 @@ func TestALeaseThatEndedEndsItsPod(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A Pod gets one warning before its lease ends, whatever restarts.
+func TestALeaseThatEndsSoonIsWarnedOf(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		shortLived(w)
+		w.run("b", "P2", "T")
+		time.Sleep(shortLease - shortLease/4 - leasesEvery)
+		synctest.Wait()
+		if n := w.events.Count(events.ReasonLeaseEnding); n > 0 || w.p.LeasesEnding() > 0 {
+			t.Errorf("%d warnings too early, %d end soon", n, w.p.LeasesEnding())
+		}
+		time.Sleep(2 * leasesEvery)
+		w.restart()
+		time.Sleep(2 * leasesEvery)
+		synctest.Wait()
+		a, _ := w.row("a")
+		b, _ := w.row("b")
+		if w.p.LeasesEnding() != 1 || !w.p.LeaseEnding(a) || w.p.LeaseEnding(b) {
+			t.Errorf("%d end soon", w.p.LeasesEnding())
+		}
+		for object, want := range map[string]int{"Pod/a": 1, "Sandbox/of-S": 1, "Pod/b": 0} {
+			of := w.events.Of(object)
+			if n := len(of) - len(slices.DeleteFunc(slices.Clone(of), func(r string) bool { return r == events.ReasonLeaseEnding })); n != want {
+				t.Errorf("%d warnings on %s, want %d", n, object, want)
+			}
+		}
+		time.Sleep(shortLease)
+		synctest.Wait()
+		if _, ended := w.ended("a"); !ended || w.p.LeasesEnding() > 0 {
+			t.Errorf("ended %t, %d end soon", ended, w.p.LeasesEnding())
+		}
+	}, func(c *Config) { c.LeaseWarning = time.Hour })
 }
 
 // If the first observation is doubtful, the Pod ends only after a long absence.

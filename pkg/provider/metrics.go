@@ -31,7 +31,7 @@ type Metrics struct {
 	operations         *metrics.CounterVec
 	duration           *metrics.HistogramVec
 	held, unadoptable  *metrics.Desc
-	reachable          *metrics.Desc
+	ending, reachable  *metrics.Desc
 	findings, lastScan *metrics.Desc
 }
 
@@ -56,6 +56,10 @@ func NewMetrics(r *metrics.Registry) *Metrics {
 		unadoptable: r.Read(metrics.Family{
 			Name: "claims_unadoptable",
 			Help: "Preserved claims that no Pod can adopt, because the name of their Pod was random.",
+		}),
+		ending: r.Read(metrics.Family{
+			Name: "leases_ending",
+			Help: "Running Pods that were, or are about to be, warned that the lease of their microVM ends.",
 		}),
 		reachable: r.Read(metrics.Family{
 			Name: "sandboxd_reachable",
@@ -85,6 +89,7 @@ type Watched interface {
 	Audit() sandboxes.Audit
 	HeldClaims() int
 	UnadoptableClaims() int
+	LeasesEnding() int
 }
 
 // Watch reads the provider's state at each scrape. It may be called once.
@@ -92,6 +97,7 @@ func (m *Metrics) Watch(p Watched) {
 	m.registry.Collect(func(sample metrics.Sample) {
 		sample(m.held, float64(p.HeldClaims()))
 		sample(m.unadoptable, float64(p.UnadoptableClaims()))
+		sample(m.ending, float64(p.LeasesEnding()))
 		if c := p.SandboxdReachable(); c.Status != metav1.ConditionUnknown {
 			sample(m.reachable, metrics.Bool(c.Status == metav1.ConditionTrue))
 		}
@@ -101,7 +107,7 @@ func (m *Metrics) Watch(p Watched) {
 			}
 			sample(m.lastScan, metrics.Seconds(audit.At))
 		}
-	}, m.held, m.unadoptable, m.reachable, m.findings, m.lastScan)
+	}, m.held, m.unadoptable, m.ending, m.reachable, m.findings, m.lastScan)
 }
 
 // Lifecycle is the interface of a [Provider] that virtual-kubelet calls.

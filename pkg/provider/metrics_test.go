@@ -28,12 +28,14 @@ type watched struct {
 	held      int
 	// unadoptable is the number of claims that no Pod can adopt.
 	unadoptable int
+	ending      int
 }
 
 func (w *watched) SandboxdReachable() metav1.Condition { return metav1.Condition{Status: w.reachable} }
 func (w *watched) Audit() sandboxes.Audit              { return w.audit }
 func (w *watched) HeldClaims() int                     { return w.held }
 func (w *watched) UnadoptableClaims() int              { return w.unadoptable }
+func (w *watched) LeasesEnding() int                   { return w.ending }
 
 func TestMetricsOfTheLoops(t *testing.T) {
 	m := metrics.NewRegistry("")
@@ -43,13 +45,13 @@ func TestMetricsOfTheLoops(t *testing.T) {
 	}
 	provider.NewMetrics(m).Watch(w)
 	scrape.Read(t, m.Handler()).Want(t, map[string]string{
-		"sandboxd_reachable": "1", "claims_held": "0", "claims_unadoptable": "0",
+		"sandboxd_reachable": "1", "claims_held": "0", "claims_unadoptable": "0", "leases_ending": "0",
 		"orphan_scan_findings{finding=\"stray\"}":    "2",
 		"orphan_scan_findings{finding=\"orphan\"}":   "0",
 		"orphan_scan_last_success_timestamp_seconds": "1.7000000005e+09",
 	})
-	w.reachable, w.held, w.unadoptable = metav1.ConditionFalse, 3, 2
-	scrape.Read(t, m.Handler()).Want(t, map[string]string{"sandboxd_reachable": "0", "claims_held": "3", "claims_unadoptable": "2"})
+	w.reachable, w.held, w.unadoptable, w.ending = metav1.ConditionFalse, 3, 2, 4
+	scrape.Read(t, m.Handler()).Want(t, map[string]string{"sandboxd_reachable": "0", "claims_held": "3", "claims_unadoptable": "2", "leases_ending": "4"})
 	*w = watched{reachable: metav1.ConditionUnknown}
 	for name := range scrape.Read(t, m.Handler()).Types {
 		if strings.Contains(name, "orphan_scan") || strings.Contains(name, "reachable") {

@@ -39,7 +39,7 @@ type Sandboxd interface {
 type Owners interface{ release.Owners }
 
 // Config configures a [Provider]. All fields are required except PodsListed, ReleaseByID,
-// MissingOwnersHold, UnadoptableGrace, OrphanScanInterval and Jitter.
+// MissingOwnersHold, UnadoptableGrace, LeaseWarning, OrphanScanInterval and Jitter.
 type Config struct {
 	Table    *claims.Table
 	Sandboxd Sandboxd
@@ -68,6 +68,9 @@ type Config struct {
 	// UnadoptableGrace is how long a claim that no Pod can adopt is kept while its owner
 	// lives; 0 means until its owner or its lease ends.
 	UnadoptableGrace time.Duration
+	// LeaseWarning is how long before its end the lease of a running Pod is warned of, at
+	// most a quarter of the lease; 0 means never.
+	LeaseWarning time.Duration
 	// OrphanScanInterval is the interval of the orphan scan; 0 disables it.
 	OrphanScanInterval time.Duration
 	// Jitter lengthens each loop's interval at random, by at most this fraction, so
@@ -89,6 +92,7 @@ type Provider struct {
 	index     *sandboxes.Index
 	health    *sandboxes.Health
 	verifier  *sandboxes.Verifier
+	warnings  *sandboxes.LeaseWarnings
 	orphans   *sandboxes.OrphanScan
 	releases  *release.Queue
 	owners    *release.OwnerCheck
@@ -141,6 +145,7 @@ func New(c Config) (*Provider, error) {
 		Pods: p.pods, Statuses: p.statuses, Events: p.events, PodsSynced: c.PodsSynced,
 	})
 	p.verifier = sandboxes.NewVerifier(p.index, c.Table, p.pods, p.binder.SandboxGone)
+	p.warnings = sandboxes.NewLeaseWarnings(p.verifier, c.LeaseWarning, p.events.LeaseEnding)
 	p.deletions = deletion.New(deletion.Config{
 		Table: c.Table, Pods: p.pods, Binder: p.binder, OwnerCheck: p.owners, Releases: p.releases,
 		Statuses: p.statuses, Events: p.events, PodClient: c.PodClient,

@@ -84,6 +84,13 @@ func (p *Provider) StatusQueueLen() int { return p.statuses.QueueLen() }
 // together without a deletion being seen. It never blocks.
 func (p *Provider) HeldClaims() int { return p.owners.HeldClaims() }
 
+// LeaseEnding reports whether a live Pod holds the claim and its lease ends soon. It never
+// blocks.
+func (p *Provider) LeaseEnding(c claims.Claim) bool { return p.warnings.Ending(c) }
+
+// LeasesEnding is the number of claims for which LeaseEnding is true.
+func (p *Provider) LeasesEnding() int { return len(p.table.Select(p.warnings.Ending)) }
+
 // UnadoptableClaims is the number of claims that no Pod can adopt. It never blocks.
 func (p *Provider) UnadoptableClaims() int { return len(p.table.Select(claims.Claim.Unadoptable)) }
 

@@ -36,7 +36,7 @@ func (p *Provider) Run(ctx context.Context) {
 	wg.Go(func() { p.observed.run(klog.NewContext(ctx, klog.FromContext(ctx).WithName("observe"))) })
 	wg.Go(func() { p.releases.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithName("releases"))) })
 	loop("verify", verifyEvery, p.verify)
-	loop("leases", leasesEvery, p.verifier.CheckLeases)
+	loop("leases", leasesEvery, p.checkLeases)
 	loop("recheck", recheckEvery, p.checkOwners)
 	loop("reconcile", reconcileEvery, p.reconcile)
 	loop("health", healthEvery, p.health.Check)
@@ -56,6 +56,12 @@ func (p *Provider) verify(ctx context.Context) {
 	if p.verifier.CheckQuarantined(ctx) == nil {
 		p.ensureClaims(ctx)
 	}
+}
+
+// checkLeases ends the Pods whose leases have ended, and warns of leases that end soon.
+func (p *Provider) checkLeases(ctx context.Context) {
+	p.verifier.CheckLeases(ctx)
+	p.warnings.Pass(ctx)
 }
 
 // checkOwners reads the owners of claims that no Pod holds, and prunes state about

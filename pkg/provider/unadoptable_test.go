@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/ownership"
@@ -25,9 +24,9 @@ const (
 
 func withGrace(c *Config) { c.UnadoptableGrace = unadoptableGrace }
 
-// replica is a Pod of a ReplicaSet.
-func replica(uid, owner types.UID) *corev1.Pod {
-	pod := fakes.NewPod(randomPod, uid, owner)
+// replica is the Pod P1 of the ReplicaSet R.
+func replica() *corev1.Pod {
+	pod := fakes.NewPod(randomPod, "P1", "R")
 	pod.GenerateName = "web-"
 	pod.OwnerReferences[0].APIVersion, pod.OwnerReferences[0].Kind = "apps/v1", "ReplicaSet"
 	return pod
@@ -46,7 +45,7 @@ func (w *world) serve(pod *corev1.Pod) claims.Claim {
 
 func TestAnUnadoptableClaim(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		c := w.serve(replica("P1", "R"))
+		c := w.serve(replica())
 		if w.p.UnadoptableClaims() != 0 {
 			t.Error("unadoptable while its Pod lives")
 		}
@@ -84,9 +83,9 @@ func TestUnadoptableClaimsThatAreKept(t *testing.T) {
 		waits string
 	}{
 		"a Sandbox's Pod":          {fakes.NewPod("a", "P1", "S"), unadoptableGrace, func(w *world, pod *corev1.Pod) { w.remove(pod.Name) }, owner},
-		"no grace is set":          {replica("P1", "R"), 0, func(w *world, pod *corev1.Pod) { w.remove(pod.Name) }, never},
-		"a list lacked the Pod":    {replica("P1", "R"), unadoptableGrace, func(w *world, pod *corev1.Pod) { w.leave(pod, false) }, never},
-		"the Pod left with events": {replica("P1", "R"), 20 * time.Hour, func(w *world, pod *corev1.Pod) { w.leave(pod, true) }, "its release at 2000-01-01T20:00:00Z, because no other Pod will have its Pod's random name"},
+		"no grace is set":          {replica(), 0, func(w *world, pod *corev1.Pod) { w.remove(pod.Name) }, never},
+		"a list lacked the Pod":    {replica(), unadoptableGrace, func(w *world, pod *corev1.Pod) { w.leave(pod, false) }, never},
+		"the Pod left with events": {replica(), 20 * time.Hour, func(w *world, pod *corev1.Pod) { w.leave(pod, true) }, "its release at 2000-01-01T20:00:00Z, because no other Pod will have its Pod's random name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -105,7 +104,7 @@ func TestUnadoptableClaimsThatAreKept(t *testing.T) {
 // A daemon learns of the names of Pods that an older build has claimed for.
 func TestRowsOfAnOlderBuildGetTheNamesKind(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		c := w.serve(replica("P1", "R"))
+		c := w.serve(replica())
 		h := claims.Holder{PodUID: c.PodUID, Controller: c.Controller}
 		if err := w.p.table.Follow(c.Key, c.ID, h); err != nil {
 			t.Fatal(err)

@@ -39,6 +39,7 @@ func TestEveryFlagHasAValue(t *testing.T) {
 		"--orphan-scan-interval":    {alone: "60s", values: `orphanScanInterval: 0`, want: "0"},
 		"--missing-owners-hold":     {alone: "1h", values: `claims: {missingOwnersHold: 1h30m}`, want: "1h30m"},
 		"--unadoptable-grace":       {alone: "10m", values: `claims: {unadoptableGrace: 0}`, want: "0"},
+		"--lease-warning":           {alone: "1h", values: `claims: {leaseWarning: 0}`, want: "0"},
 		"--claim-status-interval":   {alone: "10s", values: `claimStatus: {interval: 0}`, want: "0"},
 		"--publish-inventory":       {alone: "false", values: `inventory: {publish: true}`, want: "true"},
 		"--publish-interval":        {alone: "30s", values: `inventory: {interval: 1m30s}`, want: "1m30s"},

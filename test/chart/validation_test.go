@@ -60,6 +60,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"hold without unit":      {`claims: {missingOwnersHold: 60}`, "/claims/missingOwnersHold"},
 		"no hold":                {`claims: {missingOwnersHold: 0s}`, "/claims/missingOwnersHold"},
 		"grace without unit":     {`claims: {unadoptableGrace: 600}`, "/claims/unadoptableGrace"},
+		"warning without unit":   {`claims: {leaseWarning: 3600}`, "/claims/leaseWarning"},
 		"URL":                    {`sandboxd: {url: "127.0.0.1:7777"}`, "/sandboxd/url"},
 		"digest":                 {`image: {digest: abc}`, "/image/digest"},
 		"publish as a string":    {`inventory: {publish: "yes"}`, "/inventory/publish"},

@@ -53,6 +53,7 @@ func (l largeNode) Changes() <-chan struct{}       { return l.changes }
 func (l largeNode) Releasing() []claims.Claim      { return nil }
 func (l largeNode) Writes() claims.Writes          { return claims.Writes{Last: time.Now()} }
 func (l largeNode) WaitingFor(claims.Claim) string { return "" }
+func (l largeNode) LeaseEnding(claims.Claim) bool  { return false }
 func (l largeNode) Ended(claims.Claim) bool        { return false }
 func (l largeNode) Verified() time.Time            { return time.Time{} }
 func (l largeNode) SandboxdReachable() metav1.Condition {

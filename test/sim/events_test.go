@@ -83,8 +83,9 @@ func TestEvents(t *testing.T) {
 			w.API.CreatePod(nb, false, "60")
 			w.Wait(10 * time.Minute)
 			const ended = "Warning " + podstatus.ReasonLeaseExpired + ": the lease of the sandbox ended and the node has destroyed it"
-			expect(t, w, "Pod", claimed, ended)
-			expect(t, w, "Sandbox", claimed, ended)
+			const ending = "Warning SandboxLeaseEnding: the lease of the sandbox ends in 15s or less; if it is not extended, the node then destroys the sandbox, and the pod ends"
+			expect(t, w, "Pod", claimed, ending, ended)
+			expect(t, w, "Sandbox", claimed, ending, ended)
 		})
 	})
 }

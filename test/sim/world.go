@@ -142,7 +142,7 @@ func (w *World) Start() error {
 		Owners: ownership.NewAuthorizer(dynamic.NewForConfigOrDie(config), mapper, kube.CoreV1(), guard),
 		Pods:   d.kubelet.Lister(), PodsSynced: func() bool { return true }, Shows: d.kubelet.Shows,
 		PodClient: kube.CoreV1(), Recorder: w.Events, OrphanScanInterval: time.Minute,
-		PodsListed: d.kubelet.Listed, MissingOwnersHold: model.MissingOwnersHold, UnadoptableGrace: model.UnadoptableGrace, ReleaseByID: client.ReleaseByID,
+		PodsListed: d.kubelet.Listed, MissingOwnersHold: model.MissingOwnersHold, UnadoptableGrace: model.UnadoptableGrace, LeaseWarning: time.Hour, ReleaseByID: client.ReleaseByID,
 	}
 	if w.Measure {
 		d.metrics = daemonmetrics.New("sim")

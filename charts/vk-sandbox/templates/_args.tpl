@@ -33,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0
 - --orphan-scan-interval={{ .Values.orphanScanInterval }}
 - --missing-owners-hold={{ .Values.claims.missingOwnersHold }}
 - --unadoptable-grace={{ .Values.claims.unadoptableGrace }}
+- --lease-warning={{ .Values.claims.leaseWarning }}
 - --claim-status-interval={{ .Values.claimStatus.interval }}
 - --publish-inventory={{ .Values.inventory.publish }}
 - --publish-interval={{ .Values.inventory.interval }}

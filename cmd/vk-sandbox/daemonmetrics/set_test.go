@@ -37,6 +37,7 @@ func (n *node) Audit() sandboxes.Audit              { return n.audit }
 func (n *node) StatusQueueLen() int                 { return 4 }
 func (n *node) HeldClaims() int                     { return n.held }
 func (n *node) UnadoptableClaims() int              { return 1 }
+func (n *node) LeasesEnding() int                   { return 1 }
 func (n *node) QueueDepths() map[virtualnode.Queue]int {
 	return map[virtualnode.Queue]int{virtualnode.PodSync: 1, virtualnode.PodDelete: 2, virtualnode.PodStatus: 3}
 }

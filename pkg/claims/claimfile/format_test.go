@@ -256,8 +256,9 @@ func FuzzOpen(f *testing.F) {
 func shown(table *claims.Table) []string {
 	var out []string
 	for _, c := range append(table.List(), table.Releasing()...) {
-		out = append(out, fmt.Sprintf("%q %q %q %q %q %q %q %v %v %+v %+v %v %v", c.Key, c.State, c.ID, c.Address, c.PodUID, c.Authority, c.PastPods,
-			c.ClaimedAt.UTC(), c.Deadline.UTC(), deref(c.Owner), deref(c.Controller), c.RandomName, c.PodDeletedAt.UTC()))
+		out = append(out, fmt.Sprintf("%q %q %q %q %q %q %q %v %v %+v %+v %v %v %v %v", c.Key, c.State, c.ID, c.Address, c.PodUID, c.Authority, c.PastPods,
+			c.ClaimedAt.UTC(), c.Deadline.UTC(), deref(c.Owner), deref(c.Controller), c.RandomName, c.PodDeletedAt.UTC(),
+			c.LeaseMovedAt.UTC(), c.WarnedOf.UTC()))
 	}
 	return out
 }

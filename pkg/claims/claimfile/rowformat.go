@@ -23,6 +23,8 @@ type fileRow struct {
 	PastPods     []types.UID   `json:"pastPods,omitempty"`
 	ClaimedAt    time.Time     `json:"claimedAt,omitzero"`
 	Deadline     time.Time     `json:"deadline,omitzero"`
+	LeaseMovedAt time.Time     `json:"leaseMovedAt,omitzero"`
+	WarnedOf     time.Time     `json:"warnedOf,omitzero"`
 	Owner        *claims.Owner `json:"owner,omitempty"`
 	Controller   *claims.Owner `json:"controller,omitempty"`
 	RandomName   bool          `json:"randomName,omitempty"`
@@ -32,7 +34,8 @@ type fileRow struct {
 
 // rowFields are fileRow's field names; other fields are written back unchanged.
 var rowFields = []string{
-	"id", "token", "address", "podUID", "authority", "pastPods", "claimedAt", "deadline", "owner", "controller", "randomName", "podDeletedAt", "key",
+	"id", "token", "address", "podUID", "authority", "pastPods", "claimedAt", "deadline", "leaseMovedAt", "warnedOf",
+	"owner", "controller", "randomName", "podDeletedAt", "key",
 }
 
 // decodeRow reads one row. Its optional fields may be unreadable: sandboxd knows them too,
@@ -62,7 +65,7 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 	return claims.Row{
 		ID: f.ID, Token: sandboxd.NewToken(f.Token), Address: f.Address,
 		PodUID: f.PodUID, Authority: f.Authority, PastPods: f.PastPods,
-		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline,
+		ClaimedAt: f.ClaimedAt, Deadline: f.Deadline, LeaseMovedAt: f.LeaseMovedAt, WarnedOf: f.WarnedOf,
 		Owner: f.Owner, Controller: f.Controller,
 		RandomName: f.RandomName, PodDeletedAt: f.PodDeletedAt,
 		Unknown: extra,
@@ -73,7 +76,7 @@ func decodeRow(raw json.RawMessage) (claims.Row, string, error) {
 func readRow(fields map[string]json.RawMessage) (f fileRow, unread map[string]json.RawMessage, err error) {
 	optional := map[string]any{
 		"address": &f.Address, "pastPods": &f.PastPods, "claimedAt": &f.ClaimedAt, "deadline": &f.Deadline,
-		"randomName": &f.RandomName, "podDeletedAt": &f.PodDeletedAt,
+		"leaseMovedAt": &f.LeaseMovedAt, "warnedOf": &f.WarnedOf, "randomName": &f.RandomName, "podDeletedAt": &f.PodDeletedAt,
 	}
 	required := map[string]any{
 		"id": &f.ID, "token": &f.Token, "podUID": &f.PodUID, "authority": &f.Authority,
@@ -100,7 +103,7 @@ func encodeRow(r claims.Row, key string) (claims.Record, error) {
 	raw, err := json.Marshal(fileRow{
 		ID: r.ID, Token: r.Token.Reveal(), Address: r.Address,
 		PodUID: r.PodUID, Authority: r.Authority, PastPods: r.PastPods,
-		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline,
+		ClaimedAt: r.ClaimedAt, Deadline: r.Deadline, LeaseMovedAt: r.LeaseMovedAt, WarnedOf: r.WarnedOf,
 		Owner: r.Owner, Controller: r.Controller,
 		RandomName: r.RandomName, PodDeletedAt: r.PodDeletedAt, Key: key,
 	})

@@ -21,6 +21,8 @@ func TestUnreadableOptionalField(t *testing.T) {
 		{"empty deadline", "deadline", `""`},
 		{"deadline that is a number", "deadline", `1785204900`},
 		{"claim time that is a list", "claimedAt", `["2026-07-27T02:15:00Z"]`},
+		{"lease that moved at a number", "leaseMovedAt", `7`},
+		{"warning of a text", "warnedOf", `"soon"`},
 		{"random name that is a text", "randomName", `"yes"`},
 		{"deletion that is a truth value", "podDeletedAt", `true`},
 		{"address that is an object", "address", `{"host":"10.0.0.5"}`},

@@ -106,6 +106,14 @@ func schema_pkg_apis_sandbox_v1alpha1_ClaimCounts(ref common.ReferenceCallback) 
 							Format:      "int64",
 						},
 					},
+					"leaseEnding": {
+						SchemaProps: spec.SchemaProps{
+							Description: "leaseEnding claims are the bound ones whose lease ends soon.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
 					"preserved": {
 						SchemaProps: spec.SchemaProps{
 							Description: "preserved claims wait for a Pod of their owner, or for the owner's end.",
@@ -268,6 +276,13 @@ func schema_pkg_apis_sandbox_v1alpha1_NodeClaim(ref common.ReferenceCallback) co
 						SchemaProps: spec.SchemaProps{
 							Description: "deadline is the end of the lease as last reported by sandboxd. It can become earlier or later.",
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"leaseEnding": {
+						SchemaProps: spec.SchemaProps{
+							Description: "leaseEnding is true if a live Pod holds the claim and the deadline is near: the Pod has, or is about to get, an event that warns of it.",
+							Type:        []string{"boolean"},
+							Format:      "",
 						},
 					},
 					"waitingFor": {

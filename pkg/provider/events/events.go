@@ -32,6 +32,7 @@ const (
 	ReasonDebug     = "SandboxDebugRefused"
 
 	ReasonUnadoptable = "SandboxUnadoptable"
+	ReasonLeaseEnding = "SandboxLeaseEnding"
 )
 
 // Sink takes events; client-go's event recorder implements it.
@@ -85,6 +86,12 @@ func (r *Recorder) ClaimEnded(c claims.Claim, reason, message string) {
 // Preserved records that the claim's Pod is gone, and why its sandbox is kept.
 func (r *Recorder) Preserved(c claims.Claim, d ownership.Decision) {
 	r.record(subjectOfClaim(c), corev1.EventTypeNormal, ReasonPreserved, "the pod is gone and its sandbox is kept: "+d.Reason)
+}
+
+// LeaseEnding warns that the lease of the claim's sandbox ends within ahead.
+func (r *Recorder) LeaseEnding(c claims.Claim, ahead time.Duration) {
+	r.record(subjectOfClaim(c), corev1.EventTypeWarning, ReasonLeaseEnding,
+		"the lease of the sandbox ends in "+duration.HumanDuration(ahead)+" or less; if it is not extended, the node then destroys the sandbox, and the pod ends")
 }
 
 // Unadoptable records that no Pod can adopt the claim, whose sandbox is therefore released

@@ -37,6 +37,7 @@ func TestWhichObjectsAnEventIsAbout(t *testing.T) {
 		"a Pod ended":          {func(r *Recorder) { r.PodEnded(owned, "Because", "") }, both("Because")},
 		"a claim ended":        {func(r *Recorder) { r.ClaimEnded(claim, "Because", "") }, both("Because")},
 		"preserved":            {func(r *Recorder) { r.Preserved(claim, ownership.Decision{}) }, both(ReasonPreserved)},
+		"a lease ends soon":    {func(r *Recorder) { r.LeaseEnding(claim, time.Minute) }, both(ReasonLeaseEnding)},
 		"unadoptable":          {func(r *Recorder) { r.Unadoptable(claim, time.Minute) }, both(ReasonUnadoptable)},
 		"released":             {func(r *Recorder) { r.Released(claim, "its owner is gone") }, both(ReasonReleased)},
 		"released later":       {func(r *Recorder) { r.Released(preserved, "its owner is gone") }, map[string][]string{"Pod/a": {ReasonReleased}, "Sandbox/of-T": {ReasonReleased}}},

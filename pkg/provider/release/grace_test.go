@@ -74,9 +74,9 @@ func TestWhatAGraceReleases(t *testing.T) {
 		"another Pod has the name":         {then: become(ownership.Replaced, "P-a")},
 		"its Pod cannot be read":           {then: become(ownership.Unreadable, "P-a")},
 		"its Pod cannot be verified":       {then: become(ownership.Unverifiable, "P-a")},
-		"a Pod adopts it":                  {then: func(f *fixture) { f.adopt("a", "P2") }},
-		"a Pod adopted it, and is gone":    {then: func(f *fixture) { f.adopt("a", "P2"); f.delete("a", true) }},
-		"its Pod came back, and vanished":  {then: func(f *fixture) { f.adopt("a", "P-a"); f.delete("a", false) }},
+		"a Pod adopts it":                  {then: func(f *fixture) { f.adopt("P2") }},
+		"a Pod adopted it, and is gone":    {then: func(f *fixture) { f.adopt("P2"); f.delete(true) }},
+		"its Pod came back, and vanished":  {then: func(f *fixture) { f.adopt("P-a"); f.delete(false) }},
 		"sandboxd has not listed it since": {then: func(f *fixture) { f.open() }},
 		"the daemon starts again":          {then: (*fixture).restart, released: true},
 	} {
@@ -108,10 +108,10 @@ func TestWhatAGraceReleases(t *testing.T) {
 	}
 }
 
-// adopt lets a Pod of the same name and owner hold the claim.
-func (f *fixture) adopt(name string, uid types.UID) {
+// adopt lets a Pod named a hold the claim that was kept for its owner.
+func (f *fixture) adopt(uid types.UID) {
 	f.t.Helper()
-	c, _ := f.read(name)
+	c, _ := f.read("a")
 	f.hasPod[c.ID] = true
 	if err := f.table.Bind(c.Key, c.ID, claims.Holder{PodUID: uid, Controller: c.Controller, RandomName: c.RandomName}); err != nil {
 		f.t.Fatal(err)
@@ -119,10 +119,10 @@ func (f *fixture) adopt(name string, uid types.UID) {
 	f.check.Cancel(c.Key)
 }
 
-// delete is the deletion of the Pod that holds the claim.
-func (f *fixture) delete(name string, seen bool) {
+// delete is the deletion of the Pod named a.
+func (f *fixture) delete(seen bool) {
 	f.t.Helper()
-	c, _ := f.read(name)
+	c, _ := f.read("a")
 	f.hasPod[c.ID] = false
 	f.preserve(c, seen)
 }
@@ -169,9 +169,9 @@ func TestAnAdoptionBeginsANewGrace(t *testing.T) {
 	inGrace(t, func(t *testing.T, f *fixture) {
 		f.preserve(f.randomClaim("a", "A"), true)
 		f.passes(grace / 2)
-		f.adopt("a", "P-a")
+		f.adopt("P-a")
 		f.passes(grace)
-		f.delete("a", true)
+		f.delete(true)
 		f.passes(grace - time.Minute)
 		if len(f.table.Releasing()) > 0 {
 			t.Error("released by the grace of an earlier Pod")

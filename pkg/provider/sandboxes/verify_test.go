@@ -57,12 +57,12 @@ func TestCheckLeases(t *testing.T) {
 	}{
 		"its lease runs":       {func(*fixture) {}, false, nil, false},
 		"it ends soon":         {func(*fixture) { soon() }, true, nil, false},
-		"it has moved":         {func(f *fixture) { soon(); f.move("sb_1") }, true, nil, true},
+		"it has moved":         {func(f *fixture) { soon(); f.move() }, true, nil, true},
 		"it has ended":         {func(*fixture) { time.Sleep(fakes.DefaultLease) }, true, []string{"sb_1"}, false},
 		"its Pod has ended":    {func(f *fixture) { time.Sleep(fakes.DefaultLease); f.terminated["sb_1"] = true }, false, nil, false},
 		"it cannot be listed":  {func(f *fixture) { time.Sleep(fakes.DefaultLease); f.node.ListErr = fakes.Failing("list") }, false, nil, false},
 		"sandboxd is away":     {func(f *fixture) { time.Sleep(fakes.DefaultLease); f.node.ListErr = fakes.Unreachable() }, false, nil, false},
-		"the file has no room": {func(f *fixture) { soon(); f.move("sb_1"); f.fs.SetFault(func(faultfs.Op) error { return errNotSure }) }, true, nil, true},
+		"the file has no room": {func(f *fixture) { soon(); f.move(); f.fs.SetFault(func(faultfs.Op) error { return errNotSure }) }, true, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, f *fixture) {
@@ -80,11 +80,11 @@ func TestCheckLeases(t *testing.T) {
 	}
 }
 
-// move makes a lease an hour longer.
-func (f *fixture) move(id string) {
-	s := f.node.Sandboxes[id]
+// move makes the first lease an hour longer.
+func (f *fixture) move() {
+	s := f.node.Sandboxes["sb_1"]
 	s.Deadline = s.Deadline.Add(time.Hour)
-	f.node.Sandboxes[id] = s
+	f.node.Sandboxes["sb_1"] = s
 }
 
 func TestWhatIsMissingWhileTheListFails(t *testing.T) {

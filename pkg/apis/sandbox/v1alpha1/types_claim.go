@@ -34,6 +34,11 @@ type ClaimCounts struct {
 	// +kubebuilder:validation:Minimum=0
 	Bound int64 `json:"bound"`
 
+	// leaseEnding claims are the bound ones whose lease ends soon.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	LeaseEnding int64 `json:"leaseEnding"`
+
 	// preserved claims wait for a Pod of their owner, or for the owner's end.
 	// +kubebuilder:validation:Minimum=0
 	Preserved int64 `json:"preserved"`
@@ -101,6 +106,11 @@ type NodeClaim struct {
 	// earlier or later.
 	// +optional
 	Deadline *metav1.Time `json:"deadline,omitempty"`
+
+	// leaseEnding is true if a live Pod holds the claim and the deadline is near: the Pod
+	// has, or is about to get, an event that warns of it.
+	// +optional
+	LeaseEnding bool `json:"leaseEnding,omitempty"`
 
 	// waitingFor is what the claim is waiting for; empty if it waits for nothing.
 	// +optional

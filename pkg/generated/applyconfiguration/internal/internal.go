@@ -37,6 +37,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: leaseEnding
+      type:
+        scalar: numeric
+      default: 0
     - name: preserved
       type:
         scalar: numeric
@@ -92,6 +96,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: leaseEnding
+      type:
+        scalar: boolean
     - name: owner
       type:
         namedType: com.github.cocoonstack.vk-sandbox.pkg.apis.sandbox.v1alpha1.ClaimOwner

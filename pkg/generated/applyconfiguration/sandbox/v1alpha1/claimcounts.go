@@ -12,6 +12,8 @@ package v1alpha1
 type ClaimCountsApplyConfiguration struct {
 	// bound claims are held by a live Pod.
 	Bound *int64 `json:"bound,omitempty"`
+	// leaseEnding claims are the bound ones whose lease ends soon.
+	LeaseEnding *int64 `json:"leaseEnding,omitempty"`
 	// preserved claims wait for a Pod of their owner, or for the owner's end.
 	Preserved *int64 `json:"preserved,omitempty"`
 	// unadoptable claims are the preserved ones that no Pod can adopt.
@@ -38,6 +40,14 @@ func ClaimCounts() *ClaimCountsApplyConfiguration {
 // If called multiple times, the Bound field is set to the value of the last call.
 func (b *ClaimCountsApplyConfiguration) WithBound(value int64) *ClaimCountsApplyConfiguration {
 	b.Bound = &value
+	return b
+}
+
+// WithLeaseEnding sets the LeaseEnding field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LeaseEnding field is set to the value of the last call.
+func (b *ClaimCountsApplyConfiguration) WithLeaseEnding(value int64) *ClaimCountsApplyConfiguration {
+	b.LeaseEnding = &value
 	return b
 }
 

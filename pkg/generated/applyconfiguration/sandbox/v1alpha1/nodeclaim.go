@@ -36,6 +36,9 @@ type NodeClaimApplyConfiguration struct {
 	// deadline is the end of the lease as last reported by sandboxd. It can become
 	// earlier or later.
 	Deadline *v1.Time `json:"deadline,omitempty"`
+	// leaseEnding is true if a live Pod holds the claim and the deadline is near: the Pod
+	// has, or is about to get, an event that warns of it.
+	LeaseEnding *bool `json:"leaseEnding,omitempty"`
 	// waitingFor is what the claim is waiting for; empty if it waits for nothing.
 	WaitingFor *string `json:"waitingFor,omitempty"`
 	// unadoptable is true if the Pod is gone, and its name was random: no later Pod of
@@ -110,6 +113,14 @@ func (b *NodeClaimApplyConfiguration) WithClaimedAt(value v1.Time) *NodeClaimApp
 // If called multiple times, the Deadline field is set to the value of the last call.
 func (b *NodeClaimApplyConfiguration) WithDeadline(value v1.Time) *NodeClaimApplyConfiguration {
 	b.Deadline = &value
+	return b
+}
+
+// WithLeaseEnding sets the LeaseEnding field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LeaseEnding field is set to the value of the last call.
+func (b *NodeClaimApplyConfiguration) WithLeaseEnding(value bool) *NodeClaimApplyConfiguration {
+	b.LeaseEnding = &value
 	return b
 }
 
