@@ -25,6 +25,7 @@ type request struct {
 	operation admission.Operation
 	resource  string // with subresource
 	object    runtime.Object
+	previous  runtime.Object // before an update; nil means the same
 }
 
 func (r request) userInfo() user.Info {

@@ -45,6 +45,7 @@ func contradictions() map[[2]string]string {
 		{"secrets", "token"}:      "more than one of sandboxd.existingSecret.name, sandboxd.token and sandboxd.tokenFile",
 		{"monitoring", "node"}:    "exists only with node.advertiseIP=true",
 		{"node", "token"}:         "exists only with node.advertiseIP=true",
+		{"node", "routing"}:       "routing.enabled needs the label sandbox.cocoonstack.io/runtime in node.labels",
 	}
 }
 

@@ -50,26 +50,9 @@ func podTemplates(t *testing.T) map[string]*corev1.Pod {
 
 // Every example Pod must be scheduled to the chart's virtual node and be valid there.
 func TestExamplesAreServed(t *testing.T) {
-	nodeLabels, err := labels.ConvertSelectorToLabelsMap(argument(t, container(t, render(t, install{})), "--node-labels", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	taint := corev1.Taint{Key: podcontract.TaintKey, Value: podcontract.TaintValue, Effect: corev1.TaintEffectNoSchedule}
 	for name, pod := range podTemplates(t) {
 		t.Run(name, func(t *testing.T) {
-			if _, err := podcontract.ClaimRequest(pod); err != nil {
-				t.Errorf("no claim: %v", err)
-			}
-			if len(pod.Spec.NodeSelector) == 0 || !labels.SelectorFromSet(pod.Spec.NodeSelector).Matches(nodeLabels) {
-				t.Errorf("node selector %v does not lead to a node labelled %v", pod.Spec.NodeSelector, nodeLabels)
-			}
-			tolerated := false
-			for _, toleration := range pod.Spec.Tolerations {
-				tolerated = tolerated || toleration.ToleratesTaint(klog.Background(), &taint, false)
-			}
-			if !tolerated {
-				t.Errorf("tolerations %v do not cover %s", pod.Spec.Tolerations, taint.ToString())
-			}
+			checkServed(t, pod)
 			if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
 				t.Error("restartPolicy Never gives up at the first lack of capacity")
 			}
@@ -90,5 +73,29 @@ func TestExampleOwnerIsReadable(t *testing.T) {
 	group, plural := example.GroupVersionKind().Group, strings.ToLower(example.Kind)+"es"
 	if _, ok := reasons[right{"", group, plural, "get"}]; !ok {
 		t.Errorf("the chart gives no right to get %s.%s", plural, group)
+	}
+}
+
+// checkServed checks that the Pod leads to the chart's virtual node and is valid there.
+func checkServed(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	nodeLabels, err := labels.ConvertSelectorToLabelsMap(argument(t, container(t, render(t, install{})), "--node-labels", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := podcontract.ClaimRequest(pod); err != nil {
+		t.Errorf("no claim: %v", err)
+	}
+	selector := pod.Spec.NodeSelector
+	if selector[podcontract.LabelRuntime] == "" || !labels.SelectorFromSet(selector).Matches(nodeLabels) {
+		t.Errorf("node selector %v does not lead to a node labelled %v", selector, nodeLabels)
+	}
+	taint := corev1.Taint{Key: podcontract.TaintKey, Value: podcontract.TaintValue, Effect: corev1.TaintEffectNoSchedule}
+	tolerated := false
+	for _, toleration := range pod.Spec.Tolerations {
+		tolerated = tolerated || toleration.ToleratesTaint(klog.Background(), &taint, false)
+	}
+	if !tolerated {
+		t.Errorf("tolerations %v do not cover %s", pod.Spec.Tolerations, taint.ToString())
 	}
 }

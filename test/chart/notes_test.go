@@ -33,6 +33,7 @@ func TestNotes(t *testing.T) {
 				"kubectl delete nodes -l type=virtual-kubelet,sandbox.cocoonstack.io/runtime=sandboxd\n", "NotReady", "kubectl delete node <host>-sandboxd",
 				deleteCRDs, "rm -f /var/lib/vk-sandbox/claims.json*\n", "before you uninstall", "NO TOKEN",
 			},
+			omits: []string{"kubectl label namespace <namespace>", "kubectl label namespaces"},
 		},
 		"other values": {
 			in: install{release: "blue", namespace: "vm", values: `
@@ -46,6 +47,13 @@ sandboxd: {existingSecret: {name: credential}}`},
 				"kubectl delete node vm-<host>", "kubectl delete crd nodeclaimstatuses.sandbox.cocoonstack.io\n", "rm -f /srv/vk/claims.json*\n", "After changing the Secret credential",
 			},
 			omits: []string{"nodeinventories", "NO TOKEN"},
+		},
+		"routing": {
+			in: install{values: `routing: {enabled: true}`},
+			contains: []string{
+				"kubectl label namespace <namespace> sandbox.cocoonstack.io/runtime=sandboxd\n",
+				"kubectl label namespaces -l sandbox.cocoonstack.io/runtime=sandboxd sandbox.cocoonstack.io/runtime-\n",
+			},
 		},
 		"no test, no CRD": {
 			in:    install{values: `{test: {enabled: false}, crds: {install: false}}`},

@@ -34,6 +34,17 @@ type install struct {
 	values    string // YAML, laid over the chart's own values
 	clients   engine.ClientProvider
 	change    func(*chart.Chart)
+	// without is an API that the cluster does not serve.
+	without string
+}
+
+const mutatingPolicyAPI = "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"
+
+// capabilities are those of a current cluster. Helm's own default has no kinds.
+func capabilities(without string) *chartutil.Capabilities {
+	c := chartutil.DefaultCapabilities.Copy()
+	c.APIVersions = slices.DeleteFunc(append(slices.Clone(c.APIVersions), mutatingPolicyAPI), func(api string) bool { return api == without })
+	return c
 }
 
 func loadChart(t *testing.T) *chart.Chart {
@@ -64,7 +75,7 @@ func renderFiles(t *testing.T, in install) (map[string]string, error) {
 		options.Namespace = in.namespace
 	}
 	// ToRenderValues is where Helm checks values against the schema.
-	renderValues, err := chartutil.ToRenderValues(c, values, options, chartutil.DefaultCapabilities)
+	renderValues, err := chartutil.ToRenderValues(c, values, options, capabilities(in.without))
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"token and token file":   {`sandboxd: {token: a, tokenFile: /b}`, "more than one of"},
 		"no IP to advertise":     {`{node: {advertiseIP: false}, sandboxd: {advertiseAddr: "$(VK_NODE_IP):7777"}}`, "node.advertiseIP"},
 		"no account":             {`serviceAccount: {create: false}`, "serviceAccount.name"},
+		"nothing to route to":    {`{routing: {enabled: true}, node: {labels: {sandbox.cocoonstack.io/runtime: null, a: b}}}`, "in node.labels"},
 		"relative state path":    {`state: {path: claims.json}`, "/state/path"},
 		"state in the root":      {`state: {path: /claims.json}`, "/state/path"},
 		"unknown value":          {`sandboxdUrl: http://x`, "sandboxdUrl"},
@@ -102,6 +103,18 @@ func TestNamespacePodSecurity(t *testing.T) {
 				t.Errorf("error %q does not say %q", message, test.want)
 			}
 		})
+	}
+}
+
+// A cluster without the API of the routing gets a message that says what to do; without
+// the routing it does not need that API.
+func TestRoutingNeedsMutatingAdmissionPolicy(t *testing.T) {
+	render(t, install{without: mutatingPolicyAPI})
+	message := renderError(t, install{without: mutatingPolicyAPI, values: `routing: {enabled: true}`})
+	for _, part := range []string{"routing.enabled", "MutatingAdmissionPolicy", "1.36", "routing.enabled=false", "docs/pod-contract.md", "--api-versions " + mutatingPolicyAPI} {
+		if !strings.Contains(message, part) {
+			t.Errorf("error %q does not say %q", message, part)
+		}
 	}
 }
 

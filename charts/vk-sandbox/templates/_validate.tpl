@@ -52,6 +52,7 @@ SPDX-License-Identifier: Apache-2.0
 {{- fail "updateStrategy.rollingUpdate.maxUnavailable must be more than 0: with maxSurge 0 no Pod could ever be replaced" -}}
 {{- end -}}
 {{- end -}}
+{{- include "vk-sandbox.validateRouting" . -}}
 {{- include "vk-sandbox.validateNamespace" . -}}
 {{- end -}}
 
