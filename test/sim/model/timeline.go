@@ -32,6 +32,8 @@ type timeline struct {
 
 type podHistory struct {
 	owned []ownedBy
+	// since is when it was first seen.
+	since time.Time
 	// goneAt is when its deletion was requested or it disappeared; zero while it
 	// lives.
 	goneAt time.Time
@@ -74,7 +76,7 @@ func newTimeline(api *apiserver.API) *timeline {
 func (t *timeline) stored(pod *corev1.Pod) {
 	h := t.pods[pod.UID]
 	if h == nil {
-		h = &podHistory{}
+		h = &podHistory{since: time.Now()}
 		t.pods[pod.UID] = h
 		key := podcontract.Key(pod)
 		t.keys[key] = append(t.keys[key], pod.UID)
@@ -197,8 +199,9 @@ func (t *timeline) possible(uid types.UID) (out []ownedBy) {
 }
 
 // neverAdopted reports whether no Pod can adopt the sandbox of this Pod, and it has been
-// kept for the grace: its name was random, it was deleted that long ago, and no Pod has
-// the name. A restore that lost the Pod is no deletion.
+// kept for the grace: its name was random, it was deleted that long ago, and no Pod had
+// the name when the grace ended. A later one may come between the decision and the
+// release. A restore that lost the Pod is no deletion.
 func (t *timeline) neverAdopted(key string, uid types.UID, at time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +210,8 @@ func (t *timeline) neverAdopted(key string, uid types.UID, at time.Time) bool {
 		return false
 	}
 	for _, other := range t.keys[key] {
-		if gone := t.pods[other].goneAt; gone.IsZero() || gone.After(at) {
+		o := t.pods[other]
+		if lives := o.goneAt.IsZero() || o.goneAt.After(at); lives && o.since.Sub(h.deletedAt) <= UnadoptableGrace {
 			return false
 		}
 	}
