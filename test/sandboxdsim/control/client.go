@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
@@ -71,6 +72,11 @@ func (c Client) Capacity(ctx context.Context) (now host.Capacity, err error) {
 // SetCapacity changes the settings that are not nil.
 func (c Client) SetCapacity(ctx context.Context, change host.Capacity) error {
 	return c.do(ctx, http.MethodPost, "/capacity", change, nil)
+}
+
+// SetPools replaces the whole set of pools, as PUT /v1/pools of the sandboxd API does.
+func (c Client) SetPools(ctx context.Context, set []config.Pool) error {
+	return c.do(ctx, http.MethodPut, "/pools", set, nil)
 }
 
 // Token returns the token of a claimed sandbox.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/control"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
@@ -100,6 +101,18 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
+func TestPools(t *testing.T) {
+	b, client := controlled(t)
+	b.Must(client.SetPools(t.Context(), []config.Pool{{Key: config.Key{Template: "other"}, Target: 3}}))
+	want := config.Key{Template: "other", Net: config.DefaultNet, Size: config.DefaultSize}
+	if p := b.Info().Pools; len(p) != 1 || p[0].Key != want || p[0].Target != 3 {
+		t.Errorf("pools %+v", p)
+	}
+	if n := b.History(history.Filter{}).Counters.DestroyedBy[history.ByControl]; n != 2 {
+		t.Errorf("%d warm VMs destroyed, want both of the pool that was left out", n)
+	}
+}
+
 // do sends one request to the control API and fails unless the status is the one given.
 func do(b simtest.Sim, status int, method, path, body string) string {
 	b.Helper()
@@ -157,6 +170,8 @@ func TestRefuses(t *testing.T) {
 		{400, "POST", "/faults", `{"action":"drop","cuont":1}`},
 		{400, "POST", "/faults", `{"action":"delay","delay":5}`},
 		{400, "POST", "/capacity", `{"redirect":"maybe"}`},
+		{400, "PUT", "/pools", `[{"template":"a","target":-1}]`},
+		{400, "PUT", "/pools", `[{"template":"a","warm":1}]`},
 		{400, "POST", "/restart", `{"rebuild":{"for":"1s","index":"odd"}}`},
 		{400, "POST", "/restart", `{"down":"-1s"}`},
 		{400, "POST", "/sandboxes/sb_1/lease", `{}`},

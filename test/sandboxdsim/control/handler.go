@@ -48,6 +48,7 @@ func Handler(sim *sandboxdsim.Server) http.Handler {
 		"DELETE /faults/{id}":            s.removeFault,
 		"GET /capacity":                  func(*http.Request) (any, error) { return s.Capacity(), nil },
 		"POST /capacity":                 s.setCapacity,
+		"PUT /pools":                     s.setPools,
 		"POST /restart":                  s.restart,
 		"GET /sandboxes/{id}/token":      s.token,
 		"POST /sandboxes/{id}/hibernate": forced(s.Hibernate),

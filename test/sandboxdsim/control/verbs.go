@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim"
+	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/config"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/fault"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/history"
 	"github.com/cocoonstack/vk-sandbox/test/sandboxdsim/host"
@@ -62,6 +63,14 @@ func (s server) setCapacity(r *http.Request) (any, error) {
 		return nil, badRequest(err)
 	}
 	return s.Capacity(), nil
+}
+
+func (s server) setPools(r *http.Request) (any, error) {
+	var set []config.Pool
+	if err := decode(r, &set); err != nil {
+		return nil, err
+	}
+	return nil, s.SetPools(set)
 }
 
 func (s server) restart(r *http.Request) (any, error) {

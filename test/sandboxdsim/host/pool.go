@@ -75,6 +75,15 @@ func (d *Daemon) SetPools(set []config.Pool, by history.Actor) error {
 	})
 }
 
+// SetPools replaces the whole set of pools, as [Daemon.SetPools] does. Net and size default as in a claim.
+func (h *Host) SetPools(set []config.Pool) error {
+	set = slices.Clone(set)
+	for i := range set {
+		set[i].Key = set[i].WithDefaults()
+	}
+	return h.Daemon().SetPools(set, history.ByControl)
+}
+
 // replacedBy returns the new set. A pool that stays keeps its warm VMs and its golden snapshot.
 func (all pools) replacedBy(set []config.Pool) pools {
 	var next pools
