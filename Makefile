@@ -86,6 +86,10 @@ test-e2e: build ## Run the end-to-end tests on a new cluster; KEEP_CLUSTER=1 use
 .PHONY: e2e
 e2e: test-e2e ## Short name of test-e2e, as in: make e2e CLUSTER=kind
 
+.PHONY: conformance
+conformance: build ## Run agent-sandbox's own end-to-end tests on a new cluster and print a table; KEEP_CLUSTER=1 as in test-e2e
+	@hack/conformance.sh
+
 .PHONY: test-crash
 test-crash: build ## Kill the real daemon 100 times under load and check the state that it leaves
 	@hack/go-test.sh -count=1 -timeout=20m ./test/crash -binary=$(CURDIR)/bin/vk-sandbox

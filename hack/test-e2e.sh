@@ -48,6 +48,9 @@ E2E_IMAGE="$(hack/load-image.sh)"
 export E2E_IMAGE
 # One package at a time, because each installs a release of the chart.
 hack/go-test.sh -tags=e2e -count=1 -timeout=45m -p=1 -parallel=8 ${E2E_RUN:+-run="${E2E_RUN}"} ./test/e2e/... ./test/docs/walk
+if [[ -z "${E2E_RUN:-}" ]]; then
+  KEEP_CLUSTER=1 hack/conformance.sh
+fi
 # The bench needs the cluster's audit log.
 if [[ -z "${E2E_RUN:-}" && "${CLUSTER:-local}" != kind ]]; then
   echo "--- bench, once and small"
