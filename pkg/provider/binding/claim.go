@@ -34,20 +34,20 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 	if err != nil {
 		return err
 	}
-	admitted, err := b.capacity.admit(time.Now())
+	pass, err := b.capacity.admit(time.Now())
 	if err != nil {
 		return err
 	}
 	// Without a working disk every sandbox would have to be returned.
 	if err := b.table.Flush(); err != nil {
-		admitted.skip()
+		pass.skip()
 		return NotDurable(err)
 	}
 	// A claim is not cancelled when the daemon stops: sandboxd would have made a VM
 	// whose token nobody received.
 	ctx = context.WithoutCancel(ctx)
 	got, err := b.client.Claim(ctx, req)
-	admitted.done(err, time.Now())
+	pass.done(err, time.Now())
 	if got.ID == "" {
 		if sandboxd.OutcomeUnknown(err) {
 			klog.FromContext(ctx).Error(err, "the outcome of a claim is unknown; a sandbox made for it carries this claim_ref and ends with its lease", "claimRef", req.ClaimRef)
@@ -55,7 +55,11 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 		return err
 	}
 	key, row := podcontract.Key(pod), claims.NewRow(got, b.pods.Holder(pod), time.Now())
-	if addErr := b.table.Add(key, row, old.claim()); addErr != nil {
+	var taken *claims.Claim
+	if old != nil {
+		taken = &old.Claim
+	}
+	if addErr := b.table.Add(key, row, taken); addErr != nil {
 		return b.keepForRetry(ctx, pod, addErr)
 	}
 	if old != nil {
@@ -75,14 +79,6 @@ func (b *Binder) claim(ctx context.Context, pod *corev1.Pod, old *displaced) err
 	b.ownerCheck.Cancel(key)
 	b.pods.Track(pod)
 	return nil
-}
-
-// claim is the claim itself; nil when nothing is displaced.
-func (d *displaced) claim() *claims.Claim {
-	if d == nil {
-		return nil
-	}
-	return &d.Claim
 }
 
 // displace releases the claim whose name the Pod's new claim has taken, and records why.

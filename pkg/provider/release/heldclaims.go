@@ -5,7 +5,6 @@ package release
 
 import (
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -36,8 +35,7 @@ const (
 type heldClaims struct {
 	hold time.Duration
 
-	mu        sync.Mutex
-	claims    map[string]missingOwner
+	perClaim[missingOwner]
 	displaced map[string]time.Time // since when
 	approved  time.Time
 }
@@ -53,21 +51,18 @@ type missingOwner struct {
 func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, began bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.claims == nil {
-		h.claims = map[string]missingOwner{}
-	}
-	o, known := h.claims[c.ID]
+	o, known := h.values[c.ID]
 	if !known {
 		o.since = now
 	}
-	h.claims[c.ID] = o
+	h.put(c.ID, o)
 	maps.DeleteFunc(h.displaced, func(_ string, since time.Time) bool { return now.Sub(since) >= h.hold })
 	if !o.held && h.missing() >= manyMissing {
 		o.held, began = true, true
-		for id, other := range h.claims {
+		for id, other := range h.values {
 			began = began && !other.held // this claim joins an earlier hold
 			other.held = true
-			h.claims[id] = other
+			h.values[id] = other
 		}
 	}
 	switch {
@@ -82,9 +77,9 @@ func (h *heldClaims) mayRelease(c claims.Claim, now time.Time) (release, held, b
 
 // missing is the number of claims that count towards a hold. The caller holds mu.
 func (h *heldClaims) missing() int {
-	n := len(h.claims)
+	n := len(h.values)
 	for id := range h.displaced {
-		if _, counted := h.claims[id]; !counted {
+		if _, counted := h.values[id]; !counted {
 			n++
 		}
 	}
@@ -104,11 +99,8 @@ func (h *heldClaims) kept(c claims.Claim, d ownership.Decision, now time.Time) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.claims == nil {
-		h.claims = map[string]missingOwner{}
-	}
-	if _, known := h.claims[c.ID]; !known {
-		h.claims[c.ID] = missingOwner{since: now}
+	if _, known := h.values[c.ID]; !known {
+		h.put(c.ID, missingOwner{since: now})
 	}
 }
 
@@ -126,32 +118,16 @@ func (h *heldClaims) displace(id string, now time.Time) {
 	h.displaced[id] = now
 }
 
-// forget ends the hold of a claim whose owner was found, or that is released.
-func (h *heldClaims) forget(id string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.claims, id)
-}
-
-// prune forgets all claims but those given.
-func (h *heldClaims) prune(wanted map[string]bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	maps.DeleteFunc(h.claims, func(id string, _ missingOwner) bool { return !wanted[id] })
-}
-
 // until returns when a held claim is released without approval.
 func (h *heldClaims) until(id string) (time.Time, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	o := h.claims[id]
+	o, _ := h.get(id)
 	return o.since.Add(h.hold), o.held
 }
 
 func (h *heldClaims) count() (held int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, o := range h.claims {
+	for _, o := range h.values {
 		if o.held {
 			held++
 		}

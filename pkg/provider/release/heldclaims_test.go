@@ -44,7 +44,7 @@ func TestWhichMissingOwnersAreHeld(t *testing.T) {
 		"many, approved before": {func(h *heldClaims) { others(manyMissing - 1)(h); h.approve(start.Add(-time.Second)) }, time.Minute, false, true},
 		"one was found before":  {func(h *heldClaims) { others(manyMissing - 1)(h); h.forget("0") }, missingGather, true, false},
 		"one is alive":          {func(h *heldClaims) { others(manyMissing - 1)(h); h.kept(claim("0", claims.Bound), alive, start) }, missingGather, true, false},
-		"one is over":           {func(h *heldClaims) { others(manyMissing - 1)(h); h.prune(map[string]bool{"1": true}) }, missingGather, true, false},
+		"one is over":           {func(h *heldClaims) { others(manyMissing - 1)(h); h.prune(func(id string) bool { return id == "1" }) }, missingGather, true, false},
 		"one was displaced":     {func(h *heldClaims) { others(manyMissing - 1)(h); h.displace("0", start) }, missingGather, false, true},
 		"it is displaced again and again": {func(h *heldClaims) {
 			h.mayRelease(claim("x", claims.Bound), start)

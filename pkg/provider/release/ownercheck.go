@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -95,12 +96,13 @@ func (o *OwnerCheck) Pass(ctx context.Context) {
 
 // prune forgets the claims that are no longer checked.
 func (o *OwnerCheck) prune(withoutPod []claims.Claim) {
-	ids, keys := map[string]bool{}, map[string]bool{}
+	ids, keys := sets.New[string](), sets.New[string]()
 	for _, c := range withoutPod {
-		ids[c.ID], keys[c.Key] = true, true
+		ids.Insert(c.ID)
+		keys.Insert(c.Key)
 	}
-	o.held.prune(ids)
-	o.rechecks.prune(keys)
+	o.held.prune(ids.Has)
+	o.rechecks.prune(keys.Has)
 }
 
 // check reads the owner of one claim, with its key locked.

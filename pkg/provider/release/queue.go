@@ -150,4 +150,6 @@ func (q *Queue) releaseOne(ctx context.Context, c claims.Claim) {
 func (q *Queue) Unconfirmed(id string) (why string, tried bool) { return q.tries.why(id) }
 
 // Prune forgets the releases of sandboxes that no claim names.
-func (q *Queue) Prune(claimed map[string]claims.Claim) { q.tries.prune(claimed) }
+func (q *Queue) Prune(claimed map[string]claims.Claim) {
+	q.tries.prune(func(id string) bool { _, known := claimed[id]; return known })
+}

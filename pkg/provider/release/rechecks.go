@@ -4,8 +4,6 @@
 package release
 
 import (
-	"maps"
-	"sync"
 	"time"
 
 	"github.com/cocoonstack/vk-sandbox/pkg/claims"
@@ -22,10 +20,7 @@ const (
 // rechecks keeps, by Pod key, when the owner of each claim without a Pod is read next.
 // Nothing is persisted: after a restart every owner is read again soon. The zero value is
 // ready.
-type rechecks struct {
-	mu   sync.Mutex
-	next map[string]recheck
-}
+type rechecks struct{ perClaim[recheck] }
 
 type recheck struct {
 	id     string
@@ -48,24 +43,16 @@ func (r *rechecks) schedule(c claims.Claim) {
 
 // alive records a verdict that kept the claim, and whether the owner was found alive.
 func (r *rechecks) alive(c claims.Claim, d ownership.Decision, lists uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	next, ok := r.next[c.Key]
-	if !ok || next.id != c.ID || d.Err != nil {
-		return
+	if d.Err == nil {
+		r.change(c, func(next *recheck) {
+			next.alive, next.lists, next.deletionSeen = d.Cause == ownership.Alive, lists, false
+		})
 	}
-	next.alive, next.lists, next.deletionSeen = d.Cause == ownership.Alive, lists, false
-	r.next[c.Key] = next
 }
 
 // deletionSeen records that the deletion of the claim's Pod was seen.
 func (r *rechecks) deletionSeen(c claims.Claim) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if next, ok := r.next[c.Key]; ok && next.id == c.ID {
-		next.deletionSeen = true
-		r.next[c.Key] = next
-	}
+	r.change(c, func(next *recheck) { next.deletionSeen = true })
 }
 
 // deletionKnown reports whether no deletion of the Pod or its owner can have been missed:
@@ -73,9 +60,7 @@ func (r *rechecks) deletionSeen(c claims.Claim) {
 // have been watched without a new list since the owner was last found alive. An API
 // server that lost its history makes every watch list again.
 func (r *rechecks) deletionKnown(c claims.Claim, lists uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.next[c.Key]
+	last, _ := r.get(c.Key)
 	return last.id == c.ID && (last.deletionSeen || last.alive && lists != 0 && last.lists == lists)
 }
 
@@ -91,9 +76,7 @@ func (r *rechecks) again(c claims.Claim, now time.Time, held bool) {
 // due reports whether the claim's owner must be read now. A claim that is not known yet
 // is scheduled.
 func (r *rechecks) due(c claims.Claim, now time.Time) bool {
-	r.mu.Lock()
-	next, ok := r.next[c.Key]
-	r.mu.Unlock()
+	next, ok := r.get(c.Key)
 	if !ok || next.id != c.ID {
 		r.schedule(c)
 		return false
@@ -104,9 +87,7 @@ func (r *rechecks) due(c claims.Claim, now time.Time) bool {
 // kept doubles the interval after a verdict that keeps the claim, and reports whether its
 // reason is new.
 func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed bool) {
-	r.mu.Lock()
-	last := r.next[c.Key]
-	r.mu.Unlock()
+	last, _ := r.get(c.Key)
 	delay := min(2*max(last.delay, recheckFirst), recheckMost)
 	last.id, last.at, last.delay = c.ID, now.Add(delay), delay
 	changed = last.reason != reason
@@ -117,42 +98,27 @@ func (r *rechecks) kept(c claims.Claim, reason string, now time.Time) (changed b
 
 // notAfter brings the next check of the claim forward to at, unless at has passed.
 func (r *rechecks) notAfter(c claims.Claim, at, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if next, ok := r.next[c.Key]; ok && next.id == c.ID && at.After(now) && at.Before(next.at) {
-		next.at = at
-		r.next[c.Key] = next
-	}
+	r.change(c, func(next *recheck) {
+		if at.After(now) && at.Before(next.at) {
+			next.at = at
+		}
+	})
 }
 
 // keptBecause is the latest verdict that kept the claim; empty when there is none.
 func (r *rechecks) keptBecause(c claims.Claim) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if last := r.next[c.Key]; last.id == c.ID && c.State != claims.Tentative {
+	if last, _ := r.get(c.Key); last.id == c.ID && c.State != claims.Tentative {
 		return last.reason
 	}
 	return ""
 }
 
-func (r *rechecks) set(key string, next recheck) {
+// change changes the recheck of a claim, if its key has one of that claim.
+func (r *rechecks) change(c claims.Claim, apply func(*recheck)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.next == nil {
-		r.next = map[string]recheck{}
+	if next, ok := r.values[c.Key]; ok && next.id == c.ID {
+		apply(&next)
+		r.values[c.Key] = next
 	}
-	r.next[key] = next
-}
-
-func (r *rechecks) forget(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.next, key)
-}
-
-// prune forgets all keys but those given.
-func (r *rechecks) prune(wanted map[string]bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.next, func(key string, _ recheck) bool { return !wanted[key] })
 }

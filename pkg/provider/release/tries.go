@@ -4,20 +4,14 @@
 package release
 
 import (
-	"maps"
-	"sync"
 	"time"
 
-	"github.com/cocoonstack/vk-sandbox/pkg/claims"
 	"github.com/cocoonstack/vk-sandbox/pkg/sandboxd"
 )
 
 // tries keeps the last try of each unconfirmed release, by sandbox id. The zero value is
 // ready.
-type tries struct {
-	mu   sync.Mutex
-	last map[string]try
-}
+type tries struct{ perClaim[try] }
 
 type try struct {
 	why string
@@ -27,9 +21,7 @@ type try struct {
 // due reports whether a release may be tried now: the first time at once, then every
 // retryEvery.
 func (t *tries) due(id string, now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last, tried := t.last[id]
+	last, tried := t.get(id)
 	return !tried || now.Sub(last.at) >= retryEvery
 }
 
@@ -48,33 +40,12 @@ func (t *tries) record(id string, gone bool, err error) (why string, changed boo
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.last == nil {
-		t.last = map[string]try{}
-	}
-	changed = t.last[id].why != why
-	t.last[id] = try{why, time.Now()}
+	changed = t.values[id].why != why
+	t.put(id, try{why, time.Now()})
 	return why, changed
 }
 
 func (t *tries) why(id string) (string, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last, ok := t.last[id]
+	last, ok := t.get(id)
 	return last.why, ok
-}
-
-// prune forgets the sandboxes that no claim names.
-func (t *tries) prune(claimed map[string]claims.Claim) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	maps.DeleteFunc(t.last, func(id string, _ try) bool {
-		_, known := claimed[id]
-		return !known
-	})
-}
-
-func (t *tries) forget(id string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.last, id)
 }
