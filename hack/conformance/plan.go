@@ -15,9 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// plan says which tests are not run, and which are run alone. All others are run together.
+// plan says which tests are not run, which are run alone, and which get a second attempt.
+// All others are run once, together.
 type plan struct {
-	Alone         []string    `json:"alone"`
+	Alone []string `json:"alone"`
+	// SecondAttempt has tests that can fail with no fault of the node.
+	SecondAttempt []exclusion `json:"secondAttempt"`
 	NotApplicable []exclusion `json:"notApplicable"`
 }
 
@@ -40,24 +43,35 @@ func loadPlan(file string) (p plan, err error) {
 }
 
 // excluded returns the names of all tests that are not applicable.
-func (p plan) excluded() []string {
-	var names []string
-	for _, e := range p.NotApplicable {
-		names = append(names, e.Tests...)
+func (p plan) excluded() []string { return names(p.NotApplicable) }
+
+func names(exclusions []exclusion) (all []string) {
+	for _, e := range exclusions {
+		all = append(all, e.Tests...)
 	}
-	return names
+	return all
+}
+
+// secondAttempt returns why the test gets a second attempt; empty if it gets none.
+func (p plan) secondAttempt(test string) (reason string) {
+	for _, e := range p.SecondAttempt {
+		if slices.Contains(e.Tests, test) {
+			return e.Reason
+		}
+	}
+	return ""
 }
 
 // check returns an error for every entry that is not right, such as one that no test has.
 func (p plan) check(suites []suite) error {
 	var errs []error
-	for _, e := range p.NotApplicable {
+	for _, e := range slices.Concat(p.NotApplicable, p.SecondAttempt) {
 		if e.Reason == "" {
 			errs = append(errs, fmt.Errorf("no reason for %v", e.Tests))
 		}
 	}
 	seen := map[string]bool{}
-	for _, name := range append(p.excluded(), p.Alone...) {
+	for _, name := range slices.Concat(p.excluded(), p.Alone, names(p.SecondAttempt)) {
 		if seen[name] {
 			errs = append(errs, fmt.Errorf("%s is listed twice", name))
 		}
@@ -77,7 +91,7 @@ func (p plan) jobs(suites []suite) (together, alone []job) {
 			if slices.Contains(excluded, test) {
 				continue
 			}
-			j := job{suite: s, test: test}
+			j := job{suite: s, test: test, secondAttempt: p.secondAttempt(test)}
 			for _, name := range excluded {
 				if strings.HasPrefix(name, test+"/") {
 					j.skip = append(j.skip, name)

@@ -98,3 +98,30 @@ func TestImagesOfTheSource(t *testing.T) {
 		t.Errorf("images (-want +got)\n%s", diff)
 	}
 }
+
+func TestSecondAttempt(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		runs   []outcome
+		want   result
+	}{
+		"it passes":             {"it races", []outcome{passed}, result{test: "TestBasic", outcome: passed}},
+		"it passes then":        {"it races", []outcome{failed, passed}, result{test: "TestBasic", outcome: passed, detail: "at the second attempt, because it races"}},
+		"it fails twice":        {"it races", []outcome{failed, failed}, result{test: "TestBasic", outcome: failed}},
+		"it gets one try alone": {"", []outcome{failed}, result{test: "TestBasic", outcome: failed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan{SecondAttempt: []exclusion{{c.reason, []string{"TestBasic"}}}}
+			together, _ := p.jobs(upstream())
+			left := c.runs
+			results := together[0].attempt(func() []result {
+				next := left[0]
+				left = left[1:]
+				return []result{{test: "TestBasic", outcome: next}}
+			})
+			if len(left) > 0 || len(results) != 1 || results[0] != c.want {
+				t.Errorf("results %+v, %d runs left", results, len(left))
+			}
+		})
+	}
+}

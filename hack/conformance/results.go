@@ -53,7 +53,8 @@ type result struct {
 	test    string
 	outcome outcome
 	took    time.Duration
-	// detail is the reason, or the end of a failed test's output.
+	// detail is the reason, or the end of a failed test's output; empty for a test that
+	// passed at once.
 	detail string
 }
 
@@ -125,10 +126,11 @@ func show(out io.Writer, results []result) error {
 	fmt.Fprintln(table, "RESULT\tTIME\tTEST")
 	for _, r := range slices.SortedStableFunc(slices.Values(results), byOutcome) {
 		took, reason := "-", ""
-		if r.outcome == notApplicable {
-			reason = ": " + r.detail
-		} else {
+		if r.outcome != notApplicable {
 			took = fmt.Sprintf("%.1fs", r.took.Seconds())
+		}
+		if !r.bad() && r.detail != "" {
+			reason = ": " + r.detail
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s%s\n", r.outcome, took, r.test, reason)
 	}

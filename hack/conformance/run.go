@@ -51,6 +51,8 @@ type job struct {
 	test  string
 	// skip are the subtests that are not run.
 	skip []string
+	// secondAttempt is why the test is run again if it fails; empty if it is not.
+	secondAttempt string
 }
 
 // args are the arguments of the test binary.
@@ -82,7 +84,7 @@ func runAll(ctx context.Context, jobs []job, parallel int, artifacts string) []r
 	group.SetLimit(parallel)
 	for i, j := range jobs {
 		group.Go(func() error {
-			byJob[i] = j.run(ctx, artifacts)
+			byJob[i] = j.attempt(func() []result { return j.run(ctx, artifacts) })
 			return nil
 		})
 	}
@@ -92,6 +94,21 @@ func runAll(ctx context.Context, jobs []job, parallel int, artifacts string) []r
 		all = append(all, results...)
 	}
 	return all
+}
+
+// attempt runs the test, and once more if it fails and gets a second attempt.
+func (j job) attempt(run func() []result) []result {
+	results := run()
+	if j.secondAttempt == "" || !slices.ContainsFunc(results, result.bad) {
+		return results
+	}
+	results = run()
+	for i, r := range results {
+		if !r.bad() {
+			results[i].detail = "at the second attempt, because " + j.secondAttempt
+		}
+	}
+	return results
 }
 
 // run runs the test, and keeps its log among the artifacts.
