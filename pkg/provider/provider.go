@@ -80,22 +80,15 @@ type Config struct {
 
 // Provider implements virtual-kubelet's PodLifecycleHandler and PodNotifier.
 type Provider struct {
-	table      *claims.Table
+	reporter
+
 	lister     corev1listers.PodLister
 	podsSynced func() bool
 	scanEvery  time.Duration
 	jitter     float64
 
 	events    *events.Recorder
-	pods      *pods.Manager
-	statuses  *status.Manager
-	index     *sandboxes.Index
-	health    *sandboxes.Health
 	verifier  *sandboxes.Verifier
-	warnings  *sandboxes.LeaseWarnings
-	orphans   *sandboxes.OrphanScan
-	releases  *release.Queue
-	owners    *release.OwnerCheck
 	binder    *binding.Binder
 	deletions *deletion.Decider
 
@@ -124,10 +117,9 @@ func New(c Config) (*Provider, error) {
 		c.PodsListed = func() uint64 { return 0 }
 	}
 	p := &Provider{
-		table: c.Table, lister: c.Pods, podsSynced: c.PodsSynced, scanEvery: c.OrphanScanInterval, jitter: c.Jitter,
+		reporter: reporter{table: c.Table, pods: pods.NewManager(c.Pods), health: sandboxes.NewHealth(c.Sandboxd)},
+		lister:   c.Pods, podsSynced: c.PodsSynced, scanEvery: c.OrphanScanInterval, jitter: c.Jitter,
 		events:  events.NewRecorder(c.Recorder),
-		pods:    pods.NewManager(c.Pods),
-		health:  sandboxes.NewHealth(c.Sandboxd),
 		running: goroutinemap.New(maxAttempts),
 	}
 	p.statuses = status.NewManager(c.Table, p.pods, c.Shows)
