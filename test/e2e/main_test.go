@@ -165,7 +165,7 @@ func (s *suite) upgradeTo(ctx context.Context, chart string, more ...string) err
 		"--take-ownership",
 		"--set=image.repository=" + repository, "--set-string=image.tag=" + tag,
 		"--set=sandboxd.existingSecret.name=" + tokenSecret,
-		"--set=inventory.publish=true", "--set=inventory.interval=5s",
+		"--set=inventory.publish=true", "--set=inventory.interval=5s", "--set=routing.enabled=true",
 		// What several tests lose together is not to wait for an hour.
 		"--set=claims.missingOwnersHold=20s",
 		// What is logged at most is what the search for tokens has to look at.
