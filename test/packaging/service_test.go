@@ -27,7 +27,7 @@ import (
 
 const (
 	rootToken = "SECRET-root-51c0de"
-	podKey    = "default/my-sandbox"
+	podKey    = "default/my-pod"
 	stateFile = "/var/lib/vk-sandbox/claims.json"
 )
 
