@@ -44,6 +44,8 @@ func TestReadyFollowsAGateAtOnceAndOnce(t *testing.T) {
 				if err := w.create(pod); err != nil || w.phase("a") != corev1.PodRunning || !notReady(w.pod("a")) {
 					t.Fatalf("error %v, status %+v, want it Running and not ready", err, w.pod("a").Status)
 				}
+				// The periodic reconcile must not come at the moment of a change.
+				time.Sleep(time.Second)
 				for _, status := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionTrue} {
 					before := w.published()
 					notify(w, w.edit("a", setGate(status)))
