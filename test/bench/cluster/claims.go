@@ -100,7 +100,15 @@ func claimName(i int) string { return fmt.Sprintf("claim-%05d", i) }
 func (c *Cluster) EmptyPool(ctx context.Context) error {
 	background := metav1.DeletePropagationBackground
 	for _, resource := range []schema.GroupVersionResource{warmPools, claims, templates} {
-		err := c.dynamic.Resource(resource).Namespace(Name).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})
+		objects := c.dynamic.Resource(resource).Namespace(Name)
+		list, err := objects.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		// One request for all would take longer than the API server allows.
+		err = each(ctx, len(list.Items), func(ctx context.Context, i int) error {
+			return objects.Delete(ctx, list.Items[i].GetName(), metav1.DeleteOptions{PropagationPolicy: &background})
+		})
 		if err != nil {
 			return err
 		}
