@@ -72,9 +72,9 @@ func (t *Table) Holders(id string) int {
 	return t.claims.holders(id)
 }
 
-// Bind records that a Pod adopted the claim, and clears Owner and PodDeletedAt. If the adoption cannot be
-// written, the Pod does not become the holder: if its controller changed then, the
-// sandbox would move with a Pod that never used it.
+// Bind records that a Pod adopted the claim, and clears Owner and PodDeletedAt. If the
+// adoption cannot be written, the Pod does not become the holder: if its controller
+// changed then, the sandbox would move with a Pod that never used it.
 func (t *Table) Bind(key, id string, h Holder) error {
 	var before Claim
 	err := t.update(key, id, func(c *Claim) {

@@ -24,7 +24,7 @@ func TestUnreadableOptionalField(t *testing.T) {
 		{"lease that moved at a number", "leaseMovedAt", `7`},
 		{"warning of a text", "warnedOf", `"soon"`},
 		{"random name that is a text", "randomName", `"yes"`},
-		{"deletion that is a truth value", "podDeletedAt", `true`},
+		{"deletion that is a boolean", "podDeletedAt", `true`},
 		{"address that is an object", "address", `{"host":"10.0.0.5"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -72,10 +72,10 @@ func (b *Binder) ensureLost(ctx context.Context, pod *corev1.Pod, id string) err
 	if err != nil {
 		return ErrAwaitingNode
 	}
-	if c, ok := b.table.Get(podcontract.Key(pod)); ok && c.ID == id && !gone {
-		return fmt.Errorf("sandbox %s, owner %s: %w", id, ownerName(c.Controller), errKeptForOther)
-	}
 	if !gone {
+		if c, ok := b.table.Get(podcontract.Key(pod)); ok && c.ID == id {
+			return fmt.Errorf("sandbox %s, owner %s: %w", id, ownerName(c.Controller), errKeptForOther)
+		}
 		klog.FromContext(ctx).Error(nil, "a sandbox of this pod is alive and its release credential is not in the claims table; it runs until its lease ends", "claim", id)
 		return errNoCredential
 	}

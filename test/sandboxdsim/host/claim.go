@@ -122,7 +122,7 @@ func (d *Daemon) bind(t ticket, c Claim) (VM, error) {
 	d.inFlight[t.by]--
 	v, err := d.bound(t, c)
 	if err != nil {
-		return VM{}, errors.Join(fmt.Errorf("provision: %w", err), d.giveBack(t))
+		return VM{}, errors.Join(fmt.Errorf("provision: %w", err), d.returnToPool(t))
 	}
 	e := v.event(history.EventClaimed, t.by)
 	e.Provision = t.how
@@ -131,8 +131,8 @@ func (d *Daemon) bind(t ticket, c Claim) (VM, error) {
 	return v, nil
 }
 
-// giveBack returns the warm VM of a ticket to its pool, or destroys it if the pool is gone.
-func (d *Daemon) giveBack(t ticket) error {
+// returnToPool returns the warm VM of a ticket to its pool, or destroys it if the pool is gone.
+func (d *Daemon) returnToPool(t ticket) error {
 	if t.warm == "" {
 		return nil
 	}
